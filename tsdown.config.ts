@@ -1,12 +1,12 @@
-import { defineConfig } from "tsdown";
+import { defineConfig, type UserConfig } from "tsdown";
 
-const shared = {
+const shared: UserConfig = {
   entry: ["src/index.ts", "src/testing.ts"],
   platform: "node",
   target: "node20.19",
   fixedExtension: false,
   dts: true,
-} as const;
+};
 
 export default defineConfig([
   { ...shared, format: "esm" },

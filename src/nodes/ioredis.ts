@@ -1,0 +1,282 @@
+import pLimit from "p-limit";
+import { publishNode } from "../diagnostics.js";
+import type { Command, LockNode, NodeStatus, UnknownReason, Vote } from "../node.js";
+import type { Runtime } from "../runtime.js";
+import { isCluster, keyPrefixOf, type RedisClient } from "./client.js";
+import { Connection } from "./connection.js";
+import { KeptReleases } from "./kept-releases.js";
+import { refusalOf } from "./refusal.js";
+import type { Roster } from "./roster.js";
+import { voteOf, wordsOf } from "./scripts.js";
+import { slotOf } from "./slot.js";
+
+export interface IoredisNodeOptions {
+  readonly name: string;
+  readonly client: RedisClient;
+  /** Opened by this library, so closed by it. */
+  readonly isOwned: boolean;
+  readonly nodeTimeoutMs: number;
+  readonly roster: Roster;
+  readonly runtime: Runtime;
+}
+
+/** A command on its way: until its answer comes, or the connection ends. */
+interface Flight {
+  readonly command: Command;
+  readonly sentAtMs: number;
+  readonly epoch: number;
+  readonly land: (vote: Vote) => void;
+  /** A release that a Cluster client may have carried out before this command, which it may have sent again. */
+  repeatAfter?: Command;
+}
+
+const MAX_IN_FLIGHT = 512;
+const MAX_QUEUED = 10_000;
+/** A connection whose oldest command is unanswered for so long is made anew, where it is ours. */
+const ABANDON_MS = 5_000;
+const LATENCY_WEIGHT = 0.1;
+
+/** A voter behind a client of ioredis or iovalkey: one master, or one cluster. */
+export class IoredisNode implements LockNode {
+  readonly name: string;
+  readonly #options: IoredisNodeOptions;
+  readonly #connection: Connection;
+  readonly #limit = pLimit(MAX_IN_FLIGHT);
+  readonly #flights = new Set<Flight>();
+  readonly #kept: KeptReleases;
+  /** Tokens whose acquire was not sent: there is nothing to release. */
+  readonly #neverSent = new Set<string>();
+  readonly #isCluster: boolean;
+  /** The overdue command because of which nothing new is sent. */
+  #overdue: Flight | undefined;
+  #latencyMs: number | undefined;
+  #hasLostWrites = false;
+  /** Open until the first connection succeeded or failed, or the first caller has waited for it in vain. */
+  #gate: Promise<void> | undefined;
+  #openGate!: () => void;
+
+  constructor(options: IoredisNodeOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#isCluster = isCluster(options.client);
+    this.#kept = new KeptReleases(() => options.runtime.nowMs());
+    this.#gate = new Promise((resolve) => {
+      this.#openGate = () => {
+        this.#gate = undefined;
+        resolve();
+      };
+    });
+    this.#connection = new Connection({
+      ...options,
+      onClose: () => this.#connectionClosed(),
+      onChange: () => this.#connectionChanged(),
+    });
+    this.#connectionChanged();
+  }
+
+  async send(command: Command, timeoutMs: number): Promise<Vote> {
+    const { runtime } = this.#options;
+    const giveUpAtMs = runtime.nowMs() + timeoutMs;
+    if (this.#gate !== undefined) {
+      const timer = runtime.setTimer(timeoutMs, () => this.#openGate());
+      await this.#gate;
+      timer.cancel();
+    }
+    const obstacle = this.#obstacle();
+    if (obstacle !== undefined) return this.#withhold(command, obstacle);
+    return this.#limit(() => this.#depart(command, giveUpAtMs));
+  }
+
+  status(): NodeStatus {
+    const { state, lastError } = this.#connection;
+    const isHung = state.is === "ready" && this.#overdue !== undefined;
+    const detail = isHung ? this.#overdueMessage() : "detail" in state ? state.detail : undefined;
+    return {
+      name: this.name,
+      state: isHung ? "not-responding" : state.is,
+      ...(detail === undefined ? {} : { detail }),
+      ...(lastError === undefined ? {} : { lastError }),
+      ...(this.#latencyMs === undefined ? {} : { latencyMs: this.#latencyMs }),
+      ...(state.is === "ready" ? { runId: state.runId } : {}),
+      ...(this.#kept.size === 0 ? {} : { keptReleases: this.#kept.size }),
+    };
+  }
+
+  objection(keys: readonly string[]): string | undefined {
+    if (!this.#isCluster || keys.length === 1) return undefined;
+    const prefix = keyPrefixOf(this.#connection.client);
+    const slots = new Set(keys.map((key) => slotOf(prefix + key)));
+    if (slots.size === 1) return undefined;
+    return `these resources are in ${slots.size} hash slots of the cluster, one is needed: give them one {hash tag}, as in "{order:7}:stock"`;
+  }
+
+  async close(): Promise<void> {
+    this.#openGate();
+    this.#connection.close();
+    this.#landAll({ vote: "unknown", reason: "closed", message: "closed while the command was in flight" });
+  }
+
+  /** Why nothing can be sent now. */
+  #obstacle(): Vote | undefined {
+    const { state } = this.#connection;
+    switch (state.is) {
+      case "closed":
+        return unknown("closed", "this node has been closed");
+      case "connecting":
+        return unknown("not-ready", "not connected yet");
+      case "down":
+        return unknown("not-ready", state.detail);
+      case "unfit":
+        return unknown(state.reason, state.detail);
+      case "ready":
+        if (!this.#connection.isUsable)
+          return unknown("not-ready", `not connected: the client is ${this.#connection.client.status}`);
+        if (this.#isOverdue()) return unknown("not-responding", this.#overdueMessage());
+        if (this.#limit.pendingCount >= MAX_QUEUED)
+          return unknown("busy", `${MAX_QUEUED} commands are waiting for this node`);
+        return undefined;
+    }
+  }
+
+  /**
+   * A command that is not sent. A release is kept for later; when the command that set its key is still on its way it follows that
+   * on the same connection, so that it is carried out even if this process is not there any more.
+   */
+  #withhold(command: Command, obstacle: Vote): Vote {
+    if (command.kind === "acquire") this.#neverSent.add(command.token);
+    if (command.kind !== "release" || this.#neverSent.delete(command.token)) return obstacle;
+    const follows =
+      this.#connection.isUsable && [...this.#flights].some((flight) => tokenOf(flight.command) === command.token);
+    if (follows) void this.#fly(command);
+    else this.#kept.keep(command);
+    return obstacle;
+  }
+
+  /** The command's turn has come: it may be too late for it, or the connection may have gone meanwhile. */
+  async #depart(command: Command, giveUpAtMs: number): Promise<Vote> {
+    const obstacle = this.#obstacle();
+    if (obstacle !== undefined) return this.#withhold(command, obstacle);
+    const isTooLate = this.#options.runtime.nowMs() > giveUpAtMs;
+    if (isTooLate && command.kind !== "release")
+      return unknown("busy", "not sent: it waited too long behind other commands");
+    return this.#fly(command);
+  }
+
+  #fly(command: Command): Promise<Vote> {
+    this.#neverSent.delete(tokenOf(command));
+    return new Promise((resolve) => {
+      const flight: Flight = {
+        command,
+        sentAtMs: this.#options.runtime.nowMs(),
+        epoch: this.#connection.epoch,
+        land: (vote) => {
+          if (!this.#flights.delete(flight)) return;
+          if (command.kind === "release" && vote.vote === "unknown") this.#kept.keep(command);
+          if (flight.repeatAfter !== undefined) void this.#fly(flight.repeatAfter);
+          resolve(vote);
+        },
+      };
+      if (this.#isCluster && command.kind === "release") this.#repeatBehindWrites(command);
+      this.#flights.add(flight);
+      const [name, ...args] = wordsOf(command, !this.#isCluster);
+      this.#connection.client.call(name, ...args).then(
+        (reply) => this.#answered(flight, voteOf(command, reply)),
+        (error: unknown) => this.#answered(flight, { vote: "unknown", ...refusalOf(error) }),
+      );
+    });
+  }
+
+  /**
+   * A Cluster client sends a command again when a connection ends or a slot moves: an acquire may then run after the release that
+   * was sent behind it. So that release is sent once more when the fate of the acquire is known.
+   */
+  #repeatBehindWrites(release: Command & { kind: "release" }): void {
+    for (const flight of this.#flights) {
+      if (flight.command.kind !== "release" && tokenOf(flight.command) === release.token) flight.repeatAfter = release;
+    }
+  }
+
+  #answered(flight: Flight, vote: Vote): void {
+    if (flight.epoch !== this.#connection.epoch) {
+      // The client sent the command again on a new connection: the server may have lost its data in between.
+      flight.land(unknown("connection", "answered on another connection than the command was sent on"));
+      return;
+    }
+    if (vote.vote !== "unknown") {
+      const latencyMs = this.#options.runtime.nowMs() - flight.sentAtMs;
+      this.#latencyMs =
+        this.#latencyMs === undefined ? latencyMs : this.#latencyMs + (latencyMs - this.#latencyMs) * LATENCY_WEIGHT;
+    }
+    flight.land(vote);
+    if (this.#overdue === flight) {
+      this.#overdue = undefined;
+      this.#publish();
+    }
+    if (vote.vote !== "unknown" && this.#kept.size > 0) this.#sendKept();
+  }
+
+  /**
+   * Whether the oldest command is unanswered for longer than the node timeout. After a stall of our own event loop the answer may
+   * have arrived and not been read, so the node is not called silent before that has been looked at.
+   */
+  #isOverdue(): boolean {
+    if (this.#overdue !== undefined) return true;
+    const { runtime, nodeTimeoutMs } = this.#options;
+    const [oldest] = this.#flights;
+    if (oldest === undefined || runtime.nowMs() - oldest.sentAtMs <= nodeTimeoutMs) return false;
+    runtime.afterArrivals(() => {
+      if (this.#overdue !== undefined || !this.#flights.has(oldest)) return;
+      this.#overdue = oldest;
+      this.#publish();
+      runtime.setTimer(ABANDON_MS, () => {
+        if (this.#flights.has(oldest)) this.#connection.abandon();
+      });
+    });
+    return false;
+  }
+
+  #overdueMessage(): string {
+    const sinceMs = this.#options.runtime.nowMs() - (this.#overdue?.sentAtMs ?? 0);
+    return `not responding for ${Math.round(sinceMs)} ms`;
+  }
+
+  #connectionClosed(): { lostWrites: boolean } {
+    const lostWrites = [...this.#flights].some(
+      ({ command }) => command.kind === "acquire" || command.kind === "extend",
+    );
+    this.#hasLostWrites ||= lostWrites;
+    this.#overdue = undefined;
+    this.#landAll(unknown("connection", "the connection ended before the answer came"));
+    return { lostWrites };
+  }
+
+  #connectionChanged(): void {
+    const { state } = this.#connection;
+    if (state.is !== "connecting") this.#openGate();
+    if (state.is === "ready" && this.#kept.size > 0) this.#sendKept();
+    if (state.is === "ready") this.#hasLostWrites = false;
+    this.#publish();
+  }
+
+  #landAll(vote: Vote): void {
+    for (const flight of [...this.#flights]) flight.land(vote);
+  }
+
+  #sendKept(): void {
+    for (const release of this.#kept.take(!this.#hasLostWrites)) {
+      void this.#limit(() => this.#depart(release, Number.POSITIVE_INFINITY));
+    }
+  }
+
+  #publish(): void {
+    publishNode(() => ({ status: this.status() }));
+  }
+}
+
+function unknown(reason: UnknownReason, message: string): Vote {
+  return { vote: "unknown", reason, message };
+}
+
+function tokenOf(command: Command): string {
+  return command.kind === "inspect" ? "" : command.token;
+}

@@ -1,0 +1,57 @@
+import type { UnknownReason } from "../node.js";
+
+/** Why a command got no vote from a server or its connection, in words that a person can act on. */
+export interface Refusal {
+  readonly reason: UnknownReason;
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** The error codes of Redis and Valkey that a lock can meet: what is wrong, and what to do. */
+const ADVICE: Readonly<Record<string, string>> = {
+  LOADING: "still loading its data after a start; it votes when it has finished",
+  READONLY: "a read-only replica; give the address of its master",
+  MASTERDOWN: "a replica without its master; give the address of a master",
+  MISCONF: "refuses writes because it cannot save to disk; look at its log and its disk",
+  OOM: "out of memory; raise maxmemory, or remove what does not belong on a lock server",
+  BUSY: "busy with a long script; wait, or end it with SCRIPT KILL",
+  NOAUTH: "wants a password; give one in the URL or the options",
+  WRONGPASS: "rejects the user name or the password",
+  NOPERM: "the user lacks a permission; grant the commands and keys that docs/api.md lists",
+  NOREPLICAS: "refuses writes without enough replicas (min-replicas-to-write); lock servers need none",
+  CLUSTERDOWN: "its cluster is down or has unassigned slots",
+  MOVED: "part of a Redis Cluster; pass one Cluster client for the whole cluster",
+  ASK: "part of a Redis Cluster; pass one Cluster client for the whole cluster",
+  TRYAGAIN: "its cluster is moving these keys to another server; it votes when that is done",
+  CROSSSLOT: "the resources are in different slots of its cluster; give them one {hash tag}",
+  WRONGTYPE: "the name is a key of another type",
+  NOPROTO: "does not speak the protocol version that the client asks for",
+};
+
+const CODE = new RegExp(`\\b(${Object.keys(ADVICE).join("|")})\\b`);
+
+/** Classifies an error of a client: the server's own reply, a time limit of the client, or the connection. */
+export function refusalOf(error: unknown): Refusal {
+  const text = error instanceof Error ? error.message : String(error);
+  // Redis 6 wraps the errors of a script's commands ("ERR Error running script …: -OOM …"), so the code may stand anywhere.
+  const code = CODE.exec(text)?.[1];
+  if (code !== undefined) return { reason: "refused", message: `${code}: ${ADVICE[code]}`, cause: error };
+  if (isReplyError(error)) return { reason: "refused", message: `answered "${text}"`, cause: error };
+  if (text === "Command timed out") {
+    return { reason: "timeout", message: "timed out by the client's own commandTimeout", cause: error };
+  }
+  return { reason: "connection", message: `not connected (${describeConnectionError(error)})`, cause: error };
+}
+
+/** "connect ECONNREFUSED", without the address, which the node's name tells. Several addresses of one name fail as one error. */
+function describeConnectionError(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return String(first);
+  const { code, syscall } = first as NodeJS.ErrnoException;
+  if (code !== undefined && syscall !== undefined) return `${syscall} ${code}`;
+  return first.message || code || first.name;
+}
+
+function isReplyError(error: unknown): boolean {
+  return error instanceof Error && error.name === "ReplyError";
+}

@@ -1,0 +1,80 @@
+import type { Runtime, Timer } from "./runtime.js";
+
+/**
+ * How long one caller goes on: until its deadline, until its signal aborts, or until the Redlock is closed. Everything that an
+ * acquisition waits for it awaits here, so that each of the three ends it at every stage.
+ */
+export class Patience {
+  readonly #runtime: Runtime;
+  readonly #startMs: number;
+  readonly #waitMs: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.cancel(this.#signal?.reason);
+  #cancelled: { readonly reason: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(runtime: Runtime, waitMs: number, signal: AbortSignal | undefined) {
+    this.#runtime = runtime;
+    this.#startMs = runtime.nowMs();
+    this.#waitMs = waitMs;
+    this.#signal = signal;
+    if (signal?.aborted) this.#onAbort();
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get waitedMs(): number {
+    return this.#runtime.nowMs() - this.#startMs;
+  }
+
+  get leftMs(): number {
+    return this.#waitMs - this.waitedMs;
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled !== undefined;
+  }
+
+  /** @throws the abort signal's own reason, or what `cancel` was given */
+  throwIfCancelled(): void {
+    if (this.#cancelled !== undefined) throw this.#cancelled.reason;
+  }
+
+  cancel(reason: unknown): void {
+    this.#cancelled ??= { reason };
+    this.#wake?.();
+  }
+
+  /** Resolves when the promise has settled, when it took longer than `withinMs`, or when the caller is cancelled. */
+  async until(settling: Promise<unknown>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+    if (this.#cancelled !== undefined) return;
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      void settling.then(() => resolve());
+      if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), resolve);
+    });
+    this.#wake = undefined;
+    timer?.cancel();
+  }
+
+  /** Resolves after so long, or when the caller is cancelled. */
+  async sleep(delayMs: number): Promise<void> {
+    await this.until(NEVER, delayMs);
+  }
+
+  end(): void {
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+const NEVER = new Promise<never>(() => {});
+
+/** The promise's outcome, or a rejection with the signal's own reason, whichever is first. The promise goes on by itself. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

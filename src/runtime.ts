@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { uptime } from "node:os";
+
+/**
+ * Everything the library takes from the machine: clocks, timers, chance. It is passed in, so that tests can drive the real
+ * code in virtual time.
+ */
+export interface Runtime {
+  /** Monotonic, ms. It may stand still while the machine is suspended. */
+  nowMs(): number;
+  /** The wall clock, ms since 1970. It may be set. */
+  wallMs(): number;
+  /** Since boot, ms, suspension included. Coarse, and dearer to read than the others. */
+  uptimeMs(): number;
+  /** Calls back once, not earlier than after `delayMs`; it does not keep the process alive. */
+  setTimer(delayMs: number, callback: () => void): Timer;
+  /** Calls back after the answers that have already arrived at this process have been read. */
+  afterArrivals(callback: () => void): void;
+  /** A number in [0, 1). */
+  random(): number;
+  /** A new owner value, unique over all processes. */
+  newToken(): string;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** The longest delay that Node's timers take; longer ones would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const TOKEN_BYTES = 16;
+
+/** Globals are looked up at each call, so that fake timers of test runners reach this code. */
+export const systemRuntime: Runtime = {
+  nowMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  uptimeMs: () => uptime() * 1000,
+  setTimer(delayMs, callback) {
+    let handle: NodeJS.Timeout;
+    const arm = (leftMs: number) => {
+      const stepMs = Math.min(leftMs, MAX_TIMER_MS);
+      handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs);
+      handle.unref();
+    };
+    arm(delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+  // Timers run before sockets are read. After a stall of the event loop the answers are there, unread: one turn reads them.
+  afterArrivals: (callback) => void setImmediate(callback),
+  random: Math.random,
+  newToken: () => randomBytes(TOKEN_BYTES).toString("hex"),
+};
+
+/**
+ * Time that has passed since a start: the larger of what the monotonic and the wall clock say, so that a machine that was
+ * suspended sees its locks end early rather than late. A wall clock set back changes nothing; one set forward ends locks early.
+ */
+export class Stopwatch {
+  readonly #runtime: Runtime;
+  readonly #startMs: number;
+  readonly #wallStartMs: number;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#startMs = runtime.nowMs();
+    this.#wallStartMs = runtime.wallMs();
+  }
+
+  elapsedMs(): number {
+    return Math.max(this.#runtime.nowMs() - this.#startMs, this.#runtime.wallMs() - this.#wallStartMs);
+  }
+}
