@@ -1,4 +1,3 @@
-import type { Cleanup } from "./cleanup.js";
 import { type Backoff, backoffMs, freeInMs } from "./core/backoff.js";
 import { type Estate, HeldLock } from "./lock.js";
 import { dataKind } from "./messages.js";

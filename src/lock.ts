@@ -243,14 +243,14 @@ export class HeldLock implements Lock {
     const lockNode = this.#estate.quorum.nodes[node];
     if (lockNode === undefined || this.#repairing.has(lockNode)) return;
     this.#repairing.add(lockNode);
-    const command = { kind: "acquire", keys: this.resources, token: this.token, ttlMs } as const;
+    const command = { kind: "repair", keys: this.resources, token: this.token, ttlMs } as const;
     const vote = await lockNode.send(command, this.#timeoutMs(ttlMs));
     this.#repairing.delete(lockNode);
     if (this.#state.is !== "held") return;
     if (vote.vote === "granted") {
       this.#electorate.repaired(node);
       this.#keeper?.hasten();
-    } else publishBackground(() => ({ resources: this.resources, command: "acquire", node: lockNode.name, vote }));
+    } else publishBackground(() => ({ resources: this.resources, command: "repair", node: lockNode.name, vote }));
   }
 
   #expire(): void {

@@ -22,6 +22,8 @@ export interface LockNode {
 export type Command =
   /** Sets the keys that are absent (a key that already holds the token stays, never with less time to live). */
   | { readonly kind: "acquire"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }
+  /** The same, for a lock that is held and lost its keys on this node. */
+  | { readonly kind: "repair"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }
   /** Raises the time to live of keys that hold the token. Never creates a key, never lowers a time to live. */
   | { readonly kind: "extend"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }
   /** Deletes the keys that hold the token. `ttlMs`: how long a key that cannot be deleted now may live on. */

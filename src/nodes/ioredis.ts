@@ -192,7 +192,7 @@ export class IoredisNode implements LockNode {
    */
   #repeatBehindWrites(release: Command & { kind: "release" }): void {
     for (const flight of this.#flights) {
-      if (flight.command.kind !== "release" && tokenOf(flight.command) === release.token) flight.repeatAfter = release;
+      if (isWrite(flight.command) && tokenOf(flight.command) === release.token) flight.repeatAfter = release;
     }
   }
 
@@ -241,9 +241,7 @@ export class IoredisNode implements LockNode {
   }
 
   #connectionClosed(): { lostWrites: boolean } {
-    const lostWrites = [...this.#flights].some(
-      ({ command }) => command.kind === "acquire" || command.kind === "extend",
-    );
+    const lostWrites = [...this.#flights].some(({ command }) => isWrite(command));
     this.#hasLostWrites ||= lostWrites;
     this.#overdue = undefined;
     this.#landAll(unknown("connection", "the connection ended before the answer came"));
@@ -279,4 +277,9 @@ function unknown(reason: UnknownReason, message: string): Vote {
 
 function tokenOf(command: Command): string {
   return command.kind === "inspect" ? "" : command.token;
+}
+
+/** It can leave a key behind that a release has to delete. */
+function isWrite({ kind }: Command): boolean {
+  return kind === "acquire" || kind === "repair" || kind === "extend";
 }

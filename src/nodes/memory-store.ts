@@ -58,6 +58,7 @@ export class MemoryStore {
   carryOut(command: Command): Vote {
     switch (command.kind) {
       case "acquire":
+      case "repair":
         return this.#acquire(command);
       case "extend":
         return this.#extend(command);
@@ -68,7 +69,7 @@ export class MemoryStore {
     }
   }
 
-  #acquire({ keys, token, ttlMs }: CommandOf<"acquire">): Vote {
+  #acquire({ keys, token, ttlMs }: CommandOf<"acquire" | "repair">): Vote {
     const another = this.#anothers(keys, token);
     if (another !== undefined) return { vote: "denied", found: another };
     for (const key of keys) this.#raise(key, token, ttlMs);

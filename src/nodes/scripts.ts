@@ -78,7 +78,7 @@ if found == 'another' then return another(1, KEYS[1], value) end
 return {1, found}
 `;
 
-const SCRIPTS = { acquire: ACQUIRE, extend: EXTEND, release: RELEASE, inspect: INSPECT } as const;
+const SCRIPTS = { acquire: ACQUIRE, repair: ACQUIRE, extend: EXTEND, release: RELEASE, inspect: INSPECT } as const;
 
 /** A command's words on the wire. */
 export type Words = readonly [command: string, ...args: (string | number)[]];
