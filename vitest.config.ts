@@ -1,5 +1,15 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts"] },
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: "test/setup/global.ts",
+    // Each test file is a process of its own: what it started ends with it (test/fixture/scratch.ts).
+    pool: "forks",
+    // One after another: tests with five servers and timeouts of 250 ms need the few cores for themselves.
+    fileParallelism: false,
+    // Limits, not waits: a test ends as soon as what it waits for has happened.
+    testTimeout: 30_000,
+    hookTimeout: 90_000,
+  },
 });

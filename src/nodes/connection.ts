@@ -135,6 +135,7 @@ export class Connection {
     if (this.#state.is === "closed") return;
     this.epoch += 1;
     this.#options.onClose();
+    this.#become({ is: "down", detail: "a connection to one of the cluster's masters ended" });
     if (this.client.status === "ready") this.#verify();
   }
 
@@ -165,7 +166,7 @@ export class Connection {
     if (isCluster(this.client)) for (const master of masters) this.#watch(master);
     // Not permitted everywhere; it is needed only to end a predecessor.
     const clientId = isCluster(this.client) ? undefined : this.client.call("client", "id").catch(() => undefined);
-    const infos = await Promise.all(masters.map(async (master) => parseServerInfo(String(await master.call("info")))));
+    const infos = await infosOf(masters);
     const runIds = new Set(infos.map(({ runId }) => runId));
     if (this.#predecessor !== undefined && runIds.has(this.#predecessor.runId)) {
       // Not permitted everywhere either: then what the predecessor left can run late, and ends with its ttl.
@@ -214,4 +215,15 @@ export class Connection {
     this.#state = state;
     if (isNews) this.#options.onChange();
   }
+}
+
+/** One of a cluster's masters may be dead: its commands fail by themselves, the others go on. */
+async function infosOf(masters: readonly RedisClient[]): Promise<readonly ServerInfo[]> {
+  const answers = await Promise.allSettled(
+    masters.map(async (master) => parseServerInfo(String(await master.call("info")))),
+  );
+  const infos = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const failure = answers.find((answer) => answer.status === "rejected");
+  if (infos.length === 0 && failure !== undefined) throw failure.reason;
+  return infos;
 }

@@ -34,6 +34,8 @@ const MAX_IN_FLIGHT = 512;
 const MAX_QUEUED = 10_000;
 /** A connection whose oldest command is unanswered for so long is made anew, where it is ours. */
 const ABANDON_MS = 5_000;
+/** Releases that the server refused are tried again so often. */
+const RETRY_KEPT_MS = 1_000;
 const LATENCY_WEIGHT = 0.1;
 
 /** A voter behind a client of ioredis or iovalkey: one master, or one cluster. */
@@ -51,6 +53,7 @@ export class IoredisNode implements LockNode {
   #overdue: Flight | undefined;
   #latencyMs: number | undefined;
   #hasLostWrites = false;
+  #keptSentAtMs = Number.NEGATIVE_INFINITY;
   /** Open until the first connection succeeded or failed, or the first caller has waited for it in vain. */
   #gate: Promise<void> | undefined;
   #openGate!: () => void;
@@ -208,11 +211,14 @@ export class IoredisNode implements LockNode {
         this.#latencyMs === undefined ? latencyMs : this.#latencyMs + (latencyMs - this.#latencyMs) * LATENCY_WEIGHT;
     }
     flight.land(vote);
-    if (this.#overdue === flight) {
+    const wasOverdue = this.#overdue === flight;
+    if (wasOverdue) {
       this.#overdue = undefined;
       this.#publish();
     }
-    if (vote.vote !== "unknown" && this.#kept.size > 0) this.#sendKept();
+    // A server that goes on refusing releases, and answers all else, is not asked about them at each answer.
+    const isRetryDue = this.#options.runtime.nowMs() - this.#keptSentAtMs >= RETRY_KEPT_MS;
+    if (vote.vote !== "unknown" && (wasOverdue || isRetryDue)) this.#sendKept();
   }
 
   /**
@@ -251,7 +257,7 @@ export class IoredisNode implements LockNode {
   #connectionChanged(): void {
     const { state } = this.#connection;
     if (state.is !== "connecting") this.#openGate();
-    if (state.is === "ready" && this.#kept.size > 0) this.#sendKept();
+    if (state.is === "ready") this.#sendKept();
     if (state.is === "ready") this.#hasLostWrites = false;
     this.#publish();
   }
@@ -261,6 +267,8 @@ export class IoredisNode implements LockNode {
   }
 
   #sendKept(): void {
+    if (this.#kept.size === 0) return;
+    this.#keptSentAtMs = this.#options.runtime.nowMs();
     for (const release of this.#kept.take(!this.#hasLostWrites)) {
       void this.#limit(() => this.#depart(release, Number.POSITIVE_INFINITY));
     }
