@@ -84,6 +84,13 @@ export class Connection {
     return this.#state.is === "ready" && isWritable(this.client);
   }
 
+  /** The client itself has given up a command, so that nobody will hear its answer: the server is asked whether it still answers. */
+  doubt(): void {
+    if (this.#state.is !== "ready") return;
+    this.#become({ is: "down", detail: "not responding within the client's own commandTimeout" });
+    this.#verify();
+  }
+
   /** The server has been silent for too long. */
   abandon(): void {
     if (this.#options.isOwned) destroySocket(this.client);
@@ -155,7 +162,8 @@ export class Connection {
       (error: unknown) => {
         if (epoch !== this.epoch) return;
         const { reason, message } = refusalOf(error);
-        this.#become({ is: "unfit", reason, detail: `INFO failed: ${message}` });
+        const detail = `INFO failed: ${message}`;
+        this.#become(reason === "timeout" ? { is: "down", detail } : { is: "unfit", reason, detail });
         this.#recheck();
       },
     );

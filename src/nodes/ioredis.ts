@@ -184,7 +184,7 @@ export class IoredisNode implements LockNode {
       const [name, ...args] = wordsOf(command, !this.#isCluster);
       this.#connection.client.call(name, ...args).then(
         (reply) => this.#answered(flight, voteOf(command, reply)),
-        (error: unknown) => this.#answered(flight, { vote: "unknown", ...refusalOf(error) }),
+        (error: unknown) => this.#failed(flight, error),
       );
     });
   }
@@ -221,6 +221,15 @@ export class IoredisNode implements LockNode {
     if (vote.vote !== "unknown" && (wasOverdue || isRetryDue)) this.#sendKept();
   }
 
+  #failed(flight: Flight, error: unknown): void {
+    const refusal = refusalOf(error);
+    const isCurrent = flight.epoch === this.#connection.epoch;
+    // Given up by the client, not by the server: the command may run yet, and a node that hangs is to get no further one.
+    if (refusal.reason === "timeout" && isWrite(flight.command)) this.#hasLostWrites = true;
+    this.#answered(flight, { vote: "unknown", ...refusal });
+    if (refusal.reason === "timeout" && isCurrent) this.#connection.doubt();
+  }
+
   /**
    * Whether the oldest command is unanswered for longer than the node timeout. After a stall of our own event loop the answer may
    * have arrived and not been read, so the node is not called silent before that has been looked at.
@@ -247,11 +256,10 @@ export class IoredisNode implements LockNode {
   }
 
   #connectionClosed(): { lostWrites: boolean } {
-    const lostWrites = [...this.#flights].some(({ command }) => isWrite(command));
-    this.#hasLostWrites ||= lostWrites;
+    this.#hasLostWrites ||= [...this.#flights].some(({ command }) => isWrite(command));
     this.#overdue = undefined;
     this.#landAll(unknown("connection", "the connection ended before the answer came"));
-    return { lostWrites };
+    return { lostWrites: this.#hasLostWrites };
   }
 
   #connectionChanged(): void {
