@@ -29,7 +29,9 @@ export interface OpenedNodes {
 /** Looks at every input before it connects to any. */
 export function openNodes(inputs: readonly NodeInput[], options: NodeOptions): OpenedNodes {
   if (!Array.isArray(inputs)) {
-    throw new TypeError(`nodes: expected an array with one entry for each independent master, got ${show(inputs)}`);
+    // A string may be a URL with a password, so it is not repeated.
+    const got = typeof inputs === "string" ? "a string: put it into an array" : show(inputs);
+    throw new TypeError(`nodes: expected an array with one entry for each independent master, got ${got}`);
   }
   if (inputs.length === 0) throw new RangeError("nodes: expected at least one node, got an empty array");
   const openers = inputs.map((input, index) => openerOf(input, `nodes[${index}]`));
@@ -74,7 +76,7 @@ function advise(input: unknown): string {
   const has = (name: string) => typeof input === "object" && input !== null && name in input;
   if (Array.isArray(input))
     return `${got}: pass one Cluster client for a whole cluster, or each independent master as an entry of its own`;
-  if (typeof input === "function") return `${got}: pass an instance, not the class`;
+  if (typeof input === "function") return `${got}: pass an instance, not what makes one`;
   if (has("then")) return `${got}: await it first`;
   if (has("sendCommand") || has("isOpen"))
     return `${got}: node-redis clients are not supported, pass the same URL instead, as a string`;
