@@ -119,3 +119,8 @@ export function isLockNode(input: unknown): input is LockNode {
     typeof node.close === "function"
   );
 }
+
+export function isVote(answer: unknown): answer is Vote {
+  const { vote, found } = (answer ?? {}) as { readonly vote?: unknown; readonly found?: Partial<Found> };
+  return vote === "unknown" || ((vote === "granted" || vote === "denied") && found?.key !== undefined);
+}

@@ -1,6 +1,6 @@
 import { tally, type Verdict, verdictOn } from "./core/tally.js";
 import { validityLeftMs } from "./core/validity.js";
-import type { Command, LockNode, NodeVote, Vote } from "./node.js";
+import { type Command, isVote, type LockNode, type NodeVote, type Vote } from "./node.js";
 import { type Runtime, Stopwatch } from "./runtime.js";
 
 /** The nodes of a quorum, and the bounds that every round on them shares. */
@@ -88,6 +88,11 @@ export class Round {
     });
   }
 
+  /** Whose votes count; undefined: all. */
+  get voters(): ReadonlySet<number> | undefined {
+    return this.#options.voters;
+  }
+
   /** What is left of the validity that this round gives, ms. */
   validityLeftMs(): number {
     if (this.#command.kind === "release" || this.#command.kind === "inspect") return Number.POSITIVE_INFINITY;
@@ -125,9 +130,11 @@ export class Round {
 }
 
 /** Nodes vote and never reject; one written by a user might, and must not take the other nodes' answers with it. */
-async function ask(node: LockNode, command: Command, timeoutMs: number): Promise<Vote> {
+export async function ask(node: LockNode, command: Command, timeoutMs: number): Promise<Vote> {
   try {
-    return await node.send(command, timeoutMs);
+    const vote: unknown = await node.send(command, timeoutMs);
+    if (isVote(vote)) return vote;
+    return { vote: "unknown", reason: "refused", message: `send() answered with no vote: ${JSON.stringify(vote)}` };
   } catch (cause) {
     return { vote: "unknown", reason: "refused", message: `send() failed: ${String(cause)}`, cause };
   }
