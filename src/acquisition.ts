@@ -37,20 +37,24 @@ type LostAttempt = Pick<Lost, "why" | "votes" | "freeInMs">;
 export async function acquisition(estate: Estate, wish: Wish, patience: Patience): Promise<HeldLock | Lost> {
   const { runtime } = estate.quorum;
   let lost: LostAttempt | undefined;
-  for (let attempts = 1; ; attempts += 1) {
+  let attempts = 0;
+  do {
     patience.throwIfCancelled();
+    attempts += 1;
     const outcome = await attempt(estate, wish, patience);
     if (outcome instanceof HeldLock) return outcome;
     patience.throwIfCancelled();
     // An attempt that the caller's deadline cut short says less than the whole one before it.
-    if (lost === undefined || outcome.why !== "unreachable" || patience.leftMs > 0) lost = outcome;
+    if (lost === undefined || outcome.why === "data" || patience.leftMs > 0) lost = outcome;
     const isInVain = lost.why === "data";
-    if (isInVain || patience.leftMs <= 0)
-      return { ...lost, resources: wish.resources, attempts, waitedMs: patience.waitedMs };
+    if (isInVain || patience.leftMs <= 0) break;
     const backoff = backoffMs(wish.backoff, attempts, runtime.random());
     const freed = (lost.freeInMs ?? Number.POSITIVE_INFINITY) + runtime.random() * wish.backoff.minMs;
     await patience.sleep(Math.min(backoff, freed, patience.leftMs));
-  }
+    patience.throwIfCancelled();
+    // An attempt that begins when the time is over could only be given up at once.
+  } while (patience.leftMs > 0);
+  return { ...lost, resources: wish.resources, attempts, waitedMs: patience.waitedMs };
 }
 
 /** One acquire round, and its clean-up when it is lost. The clean-up is sent at once whatever ends the attempt. */
@@ -78,16 +82,19 @@ async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<
   const isContended = round.verdict === "refused" || round.verdict === "contended";
   const telling = isContended ? released.settled : round.complete;
   await patience.until(telling, waitMs === 0 ? undefined : patience.leftMs);
-  const votes = withFindings(round.votes(), released.votes());
-  const dataKeys = votes.filter(
-    ({ vote, ...answer }) => vote === "denied" && "found" in answer && dataKind(answer.found),
-  );
-  const isData = votes.length - dataKeys.length < quorum.size;
+  const votes = () => withFindings(round.votes(), released.votes());
+  const isData = quorum.nodes.length - countDataKeys(votes()) < quorum.size;
+  // Nothing will be tried after that, so that the error tells what every node holds.
+  if (isData) await patience.until(released.complete, waitMs === 0 ? undefined : patience.leftMs);
   return {
     why: isData ? "data" : isContended ? "held" : "unreachable",
-    votes,
+    votes: votes(),
     freeInMs: isContended ? untilFree(released.votes(), quorum.size) : undefined,
   };
+}
+
+function countDataKeys(votes: readonly NodeVote[]): number {
+  return votes.filter((answer) => answer.vote === "denied" && dataKind(answer.found) !== undefined).length;
 }
 
 /** The clean-up's findings (whose key, its remaining time to live, its type) in the denials that could not tell. */
@@ -106,7 +113,7 @@ function untilFree(released: readonly NodeVote[], quorumSize: number): number | 
   for (const vote of released) {
     if (vote.vote !== "granted") continue;
     if (vote.found.key !== "another") free += 1;
-    else if (vote.found.ttlMs !== undefined) ttlsMs.push(vote.found.ttlMs);
+    else if (Number.isFinite(vote.found.ttlMs)) ttlsMs.push(vote.found.ttlMs as number);
   }
   return freeInMs(ttlsMs, quorumSize - free);
 }

@@ -1,4 +1,5 @@
 import { publishBackground } from "./diagnostics.js";
+import type { LockNode, Vote } from "./node.js";
 import { type Quorum, Round } from "./round.js";
 
 /**
@@ -21,20 +22,27 @@ export class Cleanup {
    * @param ttlMs how long a key of this token may live
    */
   release(keys: readonly string[], token: string, ttlMs: number): Round {
+    const { nodes } = this.#quorum;
+    const silent = new Set(nodes);
+    const report = (node: LockNode, vote: () => Vote) =>
+      publishBackground(() => ({ resources: keys, command: "release", node: node.name, vote: vote() }));
     const round = new Round(
       this.#quorum,
       { kind: "release", keys, token, ttlMs },
       {
         timeoutMs: this.#timeoutMs,
-        onVote: (node, vote) => {
-          if (vote.vote !== "unknown") return;
-          const { name } = this.#quorum.nodes[node] as { name: string };
-          publishBackground(() => ({ resources: keys, command: "release", node: name, vote }));
+        onVote: (index, vote) => {
+          const node = nodes[index] as LockNode;
+          silent.delete(node);
+          if (vote.vote === "unknown") report(node, () => vote);
         },
       },
     );
     this.#underWay.add(round.complete);
-    void round.complete.then(() => this.#underWay.delete(round.complete));
+    void round.complete.then(() => {
+      this.#underWay.delete(round.complete);
+      for (const node of silent) report(node, () => round.votes()[nodes.indexOf(node)] as Vote);
+    });
     return round;
   }
 

@@ -34,7 +34,8 @@ export class Deadline {
       // Suspension that neither clock showed (the wall clock was set back meanwhile) shows in the time since boot.
       const asleepMs = this.#suspendedMs() - suspendedBeforeMs;
       const leftMs = this.#leftMs() - (asleepMs > UPTIME_SLACK_MS ? asleepMs : 0);
-      if (leftMs <= TIMER_SLACK_MS) this.#onPassed();
+      // Whole milliseconds here as above: with a part of one more than the slack, the next timer could be the one that is late.
+      if (Math.floor(leftMs) <= TIMER_SLACK_MS) this.#onPassed();
       else this.#arm();
     });
   }

@@ -6,11 +6,14 @@ import { publishBackground, publishLoss, traceExtend, traceRelease } from "./dia
 import { type ClosedError, LockLostError, LockReleasedError, QuorumUnreachableError } from "./errors.js";
 import { Keeper } from "./keeper.js";
 import { describeVotes, quote } from "./messages.js";
-import type { LockNode, NodeVote, Vote } from "./node.js";
+import type { NodeVote, Vote } from "./node.js";
 import { requireSignal, requireTtl } from "./options.js";
 import { abortable } from "./patience.js";
-import { type Quorum, Round } from "./round.js";
+import { ask, type Quorum, Round } from "./round.js";
 import { Stopwatch } from "./runtime.js";
+
+/** The last moment that a `Date` can tell, in the year 275760; the longest ttl ends later. */
+const MAX_DATE_MS = 8.64e15;
 
 /** A lock that was granted. It ends once, by release or by loss, and never comes back. */
 export interface Lock extends AsyncDisposable {
@@ -93,7 +96,8 @@ export class HeldLock implements Lock {
   readonly #keeper: Keeper | undefined;
   readonly #held: Stopwatch;
   readonly #maxHoldMs: number;
-  readonly #repairing = new Set<LockNode>();
+  /** Repairs that have not been answered, by node. */
+  readonly #repairing = new Map<number, Stopwatch>();
   #state: State = { is: "held" };
   #controller: AbortController | undefined;
   #released: Promise<ReleaseResult> | undefined;
@@ -145,7 +149,7 @@ export class HeldLock implements Lock {
   }
 
   get validUntil(): Date {
-    return new Date(this.#estate.quorum.runtime.wallMs() + this.remainingMs());
+    return new Date(Math.min(this.#estate.quorum.runtime.wallMs() + this.remainingMs(), MAX_DATE_MS));
   }
 
   async extend(ttlMs = this.#ttlMs, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
@@ -218,11 +222,11 @@ export class HeldLock implements Lock {
     );
     const { verdict, votes } = await round.settled;
     this.throwIfLost();
-    if (verdict !== "won")
-      throw new QuorumUnreachableError(describeVotes(this.resources, votes, quorum.size), {
-        resources: this.resources,
-        votes,
-      });
+    if (verdict !== "won") {
+      const { resources } = this;
+      const message = describeVotes(resources, votes, quorum.size, undefined, voters);
+      throw new QuorumUnreachableError(message, { resources, votes });
+    }
     const validity = this.#validityOf(ttlMs, round);
     if (validity.ms - validity.stopwatch.elapsedMs() > this.#validityLeftMs()) this.#validity = validity;
     for (const [node, vote] of round.votes().entries()) this.#extendAnswered(node, vote, ordinal, round, ttlMs);
@@ -234,18 +238,20 @@ export class HeldLock implements Lock {
     if (vote.vote === "granted") this.#electorate.extendGranted(node, ordinal, isWon);
     if (vote.vote !== "denied") return;
     this.#electorate.extendDenied(node);
-    if (this.#electorate.isLost) this.#lose("its keys are gone", round.votes());
+    if (this.#electorate.isLost) this.#lose("its keys are gone", round);
     else if (isWon && vote.found.key === "absent") void this.#repair(node, ttlMs);
   }
 
   /** Sets the key again on a node that lost it: for availability only, the node does not count for that. */
   async #repair(node: number, ttlMs: number): Promise<void> {
     const lockNode = this.#estate.quorum.nodes[node];
-    if (lockNode === undefined || this.#repairing.has(lockNode)) return;
-    this.#repairing.add(lockNode);
-    const command = { kind: "repair", keys: this.resources, token: this.token, ttlMs } as const;
-    const vote = await lockNode.send(command, this.#timeoutMs(ttlMs));
-    this.#repairing.delete(lockNode);
+    const timeoutMs = this.#timeoutMs(ttlMs);
+    const underWay = this.#repairing.get(node);
+    if (lockNode === undefined || (underWay !== undefined && underWay.elapsedMs() < timeoutMs)) return;
+    const stopwatch = new Stopwatch(this.#estate.quorum.runtime);
+    this.#repairing.set(node, stopwatch);
+    const vote = await ask(lockNode, { kind: "repair", keys: this.resources, token: this.token, ttlMs }, timeoutMs);
+    if (this.#repairing.get(node) === stopwatch) this.#repairing.delete(node);
     if (this.#state.is !== "held") return;
     if (vote.vote === "granted") {
       this.#electorate.repaired(node);
@@ -261,14 +267,19 @@ export class HeldLock implements Lock {
   }
 
   /** Final: a late answer does not bring a lost lock back, and its keys are deleted wherever they may be left. */
-  #lose(why: string, votes: readonly NodeVote[] = []): void {
-    const details = votes.length > 0 ? `; ${describeVotes(this.resources, votes, this.#estate.quorum.size)}` : "";
-    const error = new LockLostError(`${quote(this.resources)}: this lock has been lost: ${why}${details}`, {
-      resources: this.resources,
+  #lose(why: string, round?: Round): void {
+    const { resources } = this;
+    const votes = round?.votes() ?? [];
+    const details =
+      round === undefined
+        ? ""
+        : `; ${describeVotes(resources, votes, this.#estate.quorum.size, undefined, round.voters)}`;
+    const error = new LockLostError(`${quote(resources)}: this lock has been lost: ${why}${details}`, {
+      resources,
       votes,
     });
     this.#end({ is: "lost", error });
-    publishLoss(() => ({ resources: this.resources, error }));
+    publishLoss(() => ({ resources, error }));
     this.#controller?.abort(error);
   }
 

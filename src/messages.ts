@@ -11,11 +11,13 @@ export function describeVotes(
   votes: readonly NodeVote[],
   needed: number,
   freeInMs?: number,
+  voters?: ReadonlySet<number>,
 ): string {
-  const granted = votes.filter(({ vote }) => vote === "granted").length;
+  const counts = (node: number) => voters === undefined || voters.has(node);
+  const granted = votes.filter(({ vote }, node) => vote === "granted" && counts(node)).length;
   const groups = new Map<string, { count: number; names: string[] }>();
-  for (const vote of votes) {
-    if (vote.vote === "granted") continue;
+  for (const [node, vote] of votes.entries()) {
+    if (vote.vote === "granted" && counts(node)) continue;
     const { words, named } = describeVote(vote);
     const group = groups.get(words) ?? { count: 0, names: [] };
     group.count += 1;
@@ -26,14 +28,20 @@ export function describeVotes(
     const free = words === HELD && freeInMs !== undefined ? `, free in at most ${duration(freeInMs)}` : "";
     return `${count} ${words}${free}${names.length > 0 ? `: ${names.join(", ")}` : ""}`;
   });
+  if (granted >= needed) parts.push("the answers came too late");
   const details = parts.length > 0 ? ` (${parts.join("; ")})` : "";
   return `${quote(resources)}: ${granted}/${votes.length} granted, ${needed} needed${details}`;
 }
 
 const HELD = "held by another owner";
 
-function describeVote(vote: Exclude<NodeVote, { vote: "granted" }>): { words: string; named: boolean } {
-  if (vote.vote === "unknown") return { words: vote.message, named: true };
+function describeVote(vote: NodeVote): { words: string; named: boolean } {
+  if (vote.vote === "granted") return { words: "holding the key again, not counted yet", named: true };
+  if (vote.vote === "unknown") {
+    const isUnfit = vote.reason === "unfit" || vote.reason === "same-server";
+    // The verdict did not wait for it: nothing is wrong with that node.
+    return { words: `${isUnfit ? "unfit: " : ""}${vote.message}`, named: vote.reason !== "pending" };
+  }
   if (vote.found.key === "absent") return { words: "without the key", named: true };
   const foreign = dataKind(vote.found);
   if (foreign !== undefined) return { words: `holding data under that name (${foreign}), not a lock`, named: true };

@@ -46,28 +46,30 @@ export class Patience {
 
   /** Resolves when the promise has settled, when it took longer than `withinMs`, or when the caller is cancelled. */
   async until(settling: Promise<unknown>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
-    if (this.#cancelled !== undefined) return;
-    let timer: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      void settling.then(() => resolve());
-      if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), resolve);
-    });
-    this.#wake = undefined;
-    timer?.cancel();
+    await this.#wait((resolve) => void settling.then(resolve), withinMs);
   }
 
   /** Resolves after so long, or when the caller is cancelled. */
   async sleep(delayMs: number): Promise<void> {
-    await this.until(NEVER, delayMs);
+    await this.#wait(() => {}, delayMs);
   }
 
   end(): void {
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
-}
 
-const NEVER = new Promise<never>(() => {});
+  async #wait(start: (resolve: () => void) => void, withinMs: number): Promise<void> {
+    if (this.#cancelled !== undefined) return;
+    let timer: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      start(resolve);
+      if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), resolve);
+    });
+    this.#wake = undefined;
+    timer?.cancel();
+  }
+}
 
 /** The promise's outcome, or a rejection with the signal's own reason, whichever is first. The promise goes on by itself. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -80,10 +80,10 @@ export class Redlock implements AsyncDisposable {
    */
   async tryAcquire(resources: string | readonly string[], ttlMs: number, options?: HoldOptions): Promise<Lock | null> {
     const resolved = resolveAcquireOptions(options as AcquireOptions | undefined, { waitMs: 0 });
-    const outcome = await this.#pursue(resources, ttlMs, { ...resolved, waitMs: 0 });
-    if (!("why" in outcome)) return outcome;
-    if (outcome.why === "held") return null;
-    throw this.#errorOf(outcome);
+    return await this.#pursue(resources, ttlMs, { ...resolved, waitMs: 0 }, (lost) => {
+      if (lost.why === "held") return null;
+      throw this.#errorOf(lost);
+    });
   }
 
   /**
@@ -120,6 +120,7 @@ export class Redlock implements AsyncDisposable {
 
   /** What each node holds under the resource now: free, ours, another's, or something that is not a lock. */
   async inspect(resource: string): Promise<Inspection> {
+    if (typeof resource !== "string") throw new TypeError(`resource: expected a string, got ${show(resource)}`);
     const keys = resolveResources(resource);
     if (this.#closing !== undefined) throw new ClosedError(keys);
     const { quorum, nodeTimeoutMs } = this.#estate;
@@ -156,16 +157,17 @@ export class Redlock implements AsyncDisposable {
     ttlMs: number,
     options: ResolvedAcquireOptions,
   ): Promise<HeldLock> {
-    const outcome = await this.#pursue(resources, ttlMs, options);
-    if ("why" in outcome) throw this.#errorOf(outcome);
-    return outcome;
+    return await this.#pursue(resources, ttlMs, options, (lost) => {
+      throw this.#errorOf(lost);
+    });
   }
 
-  async #pursue(
+  async #pursue<Otherwise>(
     names: string | readonly string[],
     ttlMs: number,
-    { signal, ...wish }: ResolvedAcquireOptions,
-  ): Promise<HeldLock | Lost> {
+    options: ResolvedAcquireOptions,
+    onLost: (lost: Lost) => Otherwise,
+  ): Promise<HeldLock | Otherwise> {
     const resources = resolveResources(names);
     const { quorum } = this.#estate;
     requireTtl(ttlMs, quorum.driftFactor);
@@ -174,25 +176,35 @@ export class Redlock implements AsyncDisposable {
       if (objection !== undefined) throw new RangeError(`${node.name}: ${objection}`);
     }
     if (this.#closing !== undefined) throw new ClosedError(resources);
-    return traceAcquire(
+    return await traceAcquire(
       async () => {
-        const patience = new Patience(quorum.runtime, wish.waitMs, signal);
-        this.#callers.set(patience, resources);
-        try {
-          const outcome = await acquisition(
-            this.#estate,
-            { ...wish, resources, ttlMs, backoff: this.#options.backoff },
-            patience,
-          );
-          if (!("why" in outcome)) this.#locks.add(outcome);
-          return outcome;
-        } finally {
-          this.#callers.delete(patience);
-          patience.end();
-        }
+        const outcome = await this.#patiently(resources, ttlMs, options);
+        return "why" in outcome ? onLost(outcome) : outcome;
       },
       () => ({ resources, ttlMs }),
     );
+  }
+
+  async #patiently(
+    resources: readonly string[],
+    ttlMs: number,
+    { signal, ...wish }: ResolvedAcquireOptions,
+  ): Promise<HeldLock | Lost> {
+    const patience = new Patience(this.#estate.quorum.runtime, wish.waitMs, signal);
+    this.#callers.set(patience, resources);
+    try {
+      const { backoff } = this.#options;
+      const outcome = await acquisition(this.#estate, { ...wish, resources, ttlMs, backoff }, patience);
+      if ("why" in outcome) return outcome;
+      // Aborted or closed in the last moment: nobody may be listening any more who would release it.
+      if (patience.isCancelled) void outcome.release();
+      patience.throwIfCancelled();
+      this.#locks.add(outcome);
+      return outcome;
+    } finally {
+      this.#callers.delete(patience);
+      patience.end();
+    }
   }
 
   #errorOf({ why, resources, votes, freeInMs, attempts, waitedMs }: Lost): LockHeldError | QuorumUnreachableError {
