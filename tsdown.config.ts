@@ -6,6 +6,7 @@ const shared: UserConfig = {
   target: "node20.19",
   fixedExtension: false,
   dts: true,
+  logLevel: "error",
 };
 
 export default defineConfig([
