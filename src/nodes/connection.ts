@@ -210,7 +210,7 @@ export class Connection {
     const other = this.#options.roster.claim(this.#options.name, runIds);
     return other === undefined
       ? undefined
-      : { reason: "same-server", detail: `the same server as ${other}, and votes only there` };
+      : { reason: "same-server", detail: `the same server as ${other}, which votes for it` };
   }
 
   #recheck(): void {

@@ -7,23 +7,23 @@ export interface Refusal {
   readonly cause: unknown;
 }
 
-/** The error codes of Redis and Valkey that a lock can meet: what is wrong, and what to do. */
+/** The error codes of Redis and Valkey that a lock can meet: what is wrong (and what to do). No semicolons: they separate nodes. */
 const ADVICE: Readonly<Record<string, string>> = {
-  LOADING: "still loading its data after a start; it votes when it has finished",
-  READONLY: "a read-only replica; give the address of its master",
-  MASTERDOWN: "a replica without its master; give the address of a master",
-  MISCONF: "refuses writes because it cannot save to disk; look at its log and its disk",
-  OOM: "out of memory; raise maxmemory, or remove what does not belong on a lock server",
-  BUSY: "busy with a long script; wait, or end it with SCRIPT KILL",
-  NOAUTH: "wants a password; give one in the URL or the options",
+  LOADING: "still loading its data after a start (it votes when it has finished)",
+  READONLY: "a read-only replica (give the address of its master)",
+  MASTERDOWN: "a replica without its master (give the address of a master)",
+  MISCONF: "refuses writes because it cannot save to disk (look at its log and its disk)",
+  OOM: "out of memory (raise maxmemory, or remove what does not belong on a lock server)",
+  BUSY: "busy with a long script (wait, or end it with SCRIPT KILL)",
+  NOAUTH: "wants a password (give one in the URL or the options)",
   WRONGPASS: "rejects the user name or the password",
-  NOPERM: "the user lacks a permission; grant the commands and keys that docs/api.md lists",
-  NOREPLICAS: "refuses writes without enough replicas (min-replicas-to-write); lock servers need none",
+  NOPERM: "the user lacks a permission (grant the commands and keys that docs/api.md lists)",
+  NOREPLICAS: "refuses writes without enough replicas (set min-replicas-to-write to 0, lock servers need none)",
   CLUSTERDOWN: "its cluster is down or has unassigned slots",
-  MOVED: "part of a Redis Cluster; pass one Cluster client for the whole cluster",
-  ASK: "part of a Redis Cluster; pass one Cluster client for the whole cluster",
-  TRYAGAIN: "its cluster is moving these keys to another server; it votes when that is done",
-  CROSSSLOT: "the resources are in different slots of its cluster; give them one {hash tag}",
+  MOVED: "part of a Redis Cluster (pass one Cluster client for the whole cluster)",
+  ASK: "part of a Redis Cluster (pass one Cluster client for the whole cluster)",
+  TRYAGAIN: "its cluster is moving these keys to another server (it votes when that is done)",
+  CROSSSLOT: "the resources are in different slots of its cluster (give them one {hash tag})",
   WRONGTYPE: "the name is a key of another type",
   NOPROTO: "does not speak the protocol version that the client asks for",
 };

@@ -41,9 +41,9 @@ export function unfitness(info: ServerInfo, viaClusterClient: boolean): string |
   if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
     return `${product} ${version} is too old: ${product} ${oldestMajor}.${oldestMinor} or newer is needed`;
   }
-  if (info.isReplica) return `a replica of ${info.master} is no independent master: give the master's address, once`;
+  if (info.isReplica) return `a replica of ${info.master}, not an independent master (give the master's address, once)`;
   if (info.isClusterMember && !viaClusterClient) {
-    return "a member of a Redis Cluster is no independent master: pass one Cluster client for the whole cluster, as one node";
+    return "a member of a Redis Cluster, not an independent master (pass one Cluster client for the whole cluster, as one node)";
   }
   return undefined;
 }

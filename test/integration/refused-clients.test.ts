@@ -115,7 +115,7 @@ describe("row 21: single connections to the members of a cluster", () => {
     await using redlock = new Redlock(cluster.urls);
     const error = await failureOf(redlock.tryAcquire("a", 60_000));
     expect(words(error.message, cluster)).toMatchInlineSnapshot(
-      `""a": 0/3 granted, 2 needed (3 a member of a Redis Cluster is no independent master: pass one Cluster client for the whole cluster, as one node: redis-1:6379, redis-2:6379, redis-3:6379)"`,
+      `""a": 0/3 granted, 2 needed (3 unfit: a member of a Redis Cluster, not an independent master (pass one Cluster client for the whole cluster, as one node): redis-1:6379, redis-2:6379, redis-3:6379)"`,
     );
     expect(redlock.nodes.every(({ state }) => state === "unfit")).toBe(true);
   });

@@ -34,14 +34,14 @@ test.each(twice)(
     expect(redlock.nodes.map(({ name }) => name)).toEqual(names);
     const [first, other] = redlock.nodes.toSorted((a, b) => a.state.localeCompare(b.state));
     expect([first?.state, other?.state]).toEqual(["ready", "unfit"]);
-    expect(other?.detail).toBe(`the same server as ${first?.name}, and votes only there`);
+    expect(other?.detail).toBe(`the same server as ${first?.name}, which votes for it`);
     const warning = await warned;
     expect(warning).toMatchObject({ name: "RedlockWarning", code: "REDLOCK_SAME_SERVER" });
     for (const name of names) expect(warning.message).toContain(name);
 
     const error = await failureOf(redlock.tryAcquire(resourceName("a"), 60_000));
     expect(words(error.message, masters)).toMatch(
-      /^"a:\d+": 1\/2 granted, 2 needed \(1 the same server as .*, and votes only there: .*\)$/,
+      /^"a:\d+": 1\/2 granted, 2 needed \(1 unfit: the same server as .*, which votes for it: .*\)$/,
     );
   },
 );

@@ -19,11 +19,18 @@ export async function elapsedMs(promise: Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Words with the masters' names in place of their addresses, and without times that differ from run to run. */
+/**
+ * Words with the masters' names in place of their addresses, and without what differs from run to run: times, and how many of
+ * the nodes that would all say the same had said so when the verdict fell.
+ */
 export function words(text: string, { nodes }: Pick<Masters, "nodes">): string {
   let result = text;
   for (const { name, host, port, url } of nodes) {
     for (const address of [new URL(url).host, `${host}:${port}`]) result = result.replaceAll(address, `${name}:6379`);
   }
+  result = result.replace(
+    /(\d) (held by another owner[^;)]*)(.*); (\d) no answer yet/,
+    (_, heard, held, others, pending) => `${Number(heard) + Number(pending)} ${held}${others}`,
+  );
   return result.replace(/(not responding for|free in at most) [\d.]+ (ms|s)/g, "$1 … $2");
 }
