@@ -67,6 +67,18 @@ describe("extend", () => {
     expect(lock.remainingMs()).toBe(VALID_MS);
   });
 
+  test("one whose answers are read after a stall, when its own ttl is over, has not succeeded", async () => {
+    const world = new World();
+    const lock = await held(world, {}, 60_000);
+    for (const node of world.memory) node.slow(10);
+    const extending = lock.extend(1_000);
+    world.runtime.block(5_000);
+    const { error } = await world.failed(() => extending);
+    expect(error).toBeInstanceOf(QuorumUnreachableError);
+    expect(String(error)).toContain("the answers came too late");
+    expect(lock.remainingMs()).toBe(60_000 - 602 - 5_000);
+  });
+
   test("concurrent ones all succeed, and the longest counts", async () => {
     const world = new World();
     for (const node of world.memory) node.slow(3);
@@ -162,7 +174,7 @@ describe("a node that lost the key", () => {
     expect(error).toBeInstanceOf(LockLostError);
     expect(String(error)).toBe(
       'LockLostError: "a": this lock has been lost: its keys are gone; ' +
-        '"a": 1/3 granted, 2 needed (1 without the key: redis-2; 1 no answer yet: redis-3)',
+        '"a": 1/3 granted, 2 needed (1 without the key: redis-2; 1 no answer yet)',
     );
     await world.runtime.advance(0);
     expect(world.keysLeft()).toEqual([]);
