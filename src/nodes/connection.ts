@@ -72,7 +72,8 @@ export class Connection {
     for (const [event, listener] of this.#listeners) this.client.on(event, listener);
     if (this.client.status === "wait") this.client.connect().catch(() => {});
     if (this.client.status === "ready") this.#verify();
-    if (this.client.status === "end") this.#become({ is: "down", detail: "not connected (the client was closed)" });
+    // Nobody is told: the node is not there yet, and looks at the state itself.
+    if (this.client.status === "end") this.#state = { is: "down", detail: "not connected (the client was closed)" };
   }
 
   get state(): ConnectionState {

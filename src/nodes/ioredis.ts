@@ -26,7 +26,7 @@ interface Flight {
   readonly sentAtMs: number;
   readonly epoch: number;
   readonly land: (vote: Vote) => void;
-  /** A release that a Cluster client may have carried out before this command, which it may have sent again. */
+  /** A release that a Cluster client may carry out before this command, which it may send again. */
   repeatAfter?: Command;
 }
 
@@ -46,6 +46,8 @@ export class IoredisNode implements LockNode {
   readonly #limit = pLimit(MAX_IN_FLIGHT);
   readonly #flights = new Set<Flight>();
   readonly #kept: KeptReleases;
+  /** Writes that a Cluster client has not settled: it may send them again, also when they have long landed here. */
+  readonly #unsettled = new Set<Flight>();
   /** Tokens whose acquire was not sent: there is nothing to release. */
   readonly #neverSent = new Set<string>();
   readonly #isCluster: boolean;
@@ -148,6 +150,7 @@ export class IoredisNode implements LockNode {
   #withhold(command: Command, obstacle: Vote): Vote {
     if (command.kind === "acquire") this.#neverSent.add(command.token);
     if (command.kind !== "release" || this.#neverSent.delete(command.token)) return obstacle;
+    this.#repeatBehindWrites(command);
     const follows =
       this.#connection.isUsable && [...this.#flights].some((flight) => tokenOf(flight.command) === command.token);
     if (follows) void this.#fly(command);
@@ -175,11 +178,11 @@ export class IoredisNode implements LockNode {
         land: (vote) => {
           if (!this.#flights.delete(flight)) return;
           if (command.kind === "release" && vote.vote === "unknown") this.#kept.keep(command);
-          if (flight.repeatAfter !== undefined) void this.#fly(flight.repeatAfter);
           resolve(vote);
         },
       };
-      if (this.#isCluster && command.kind === "release") this.#repeatBehindWrites(command);
+      if (command.kind === "release") this.#repeatBehindWrites(command);
+      if (this.#isCluster && isWrite(command)) this.#unsettled.add(flight);
       this.#flights.add(flight);
       const [name, ...args] = wordsOf(command, !this.#isCluster);
       this.#connection.client.call(name, ...args).then(
@@ -194,12 +197,13 @@ export class IoredisNode implements LockNode {
    * was sent behind it. So that release is sent once more when the fate of the acquire is known.
    */
   #repeatBehindWrites(release: Command & { kind: "release" }): void {
-    for (const flight of this.#flights) {
-      if (isWrite(flight.command) && tokenOf(flight.command) === release.token) flight.repeatAfter = release;
-    }
+    for (const flight of this.#unsettled) if (tokenOf(flight.command) === release.token) flight.repeatAfter = release;
   }
 
   #answered(flight: Flight, vote: Vote): void {
+    this.#unsettled.delete(flight);
+    const { repeatAfter } = flight;
+    if (repeatAfter !== undefined) void this.#limit(() => this.#depart(repeatAfter, Number.POSITIVE_INFINITY));
     if (flight.epoch !== this.#connection.epoch) {
       // The client sent the command again on a new connection: the server may have lost its data in between.
       flight.land(unknown("connection", "answered on another connection than the command was sent on"));
