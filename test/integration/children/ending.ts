@@ -1,0 +1,35 @@
+/**
+ * A program that has nothing left to do. Usage: ending.ts close URL… | held URL… | waiting URL… | memory
+ *
+ * - `close`: it used locks and closed the Redlock.
+ * - `held`, `waiting`: it still holds a lock, or waits for one, but its connections are gone.
+ * - `memory`: the same without any connection.
+ */
+import { Redis } from "ioredis";
+import { builtPackage, builtTesting } from "../support/built.ts";
+
+const [how, ...urls] = process.argv.slice(2);
+const { Redlock } = await builtPackage();
+const { MemoryNode } = await builtTesting();
+
+if (how === "close") {
+  const redlock = new Redlock(urls);
+  const lock = await redlock.acquire("ending", 60_000, { autoExtend: true });
+  void redlock.acquire("ending", 60_000, { waitMs: 60_000 }).catch(() => {});
+  await lock.extend();
+  await redlock.close();
+}
+if (how === "held" || how === "waiting") {
+  const clients = urls.map((url) => new Redis(url));
+  const redlock = new Redlock(clients);
+  const lock = await redlock.acquire("ending", 60_000, { autoExtend: true });
+  if (how === "waiting") void redlock.acquire("ending", 60_000, { waitMs: 60_000 }).catch(() => {});
+  lock.signal.addEventListener("abort", () => {});
+  for (const client of clients) client.disconnect();
+}
+if (how === "memory") {
+  const redlock = new Redlock([new MemoryNode(), new MemoryNode(), new MemoryNode()]);
+  await redlock.acquire("ending", 60_000, { autoExtend: true });
+  void redlock.acquire("ending", 60_000, { waitMs: Number.POSITIVE_INFINITY }).catch(() => {});
+}
+console.log("nothing left to do");
