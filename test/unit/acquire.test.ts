@@ -291,10 +291,10 @@ describe("waiting", () => {
 
   test("waitMs Infinity: until it is free, however long that takes", async () => {
     const world = new World();
-    world.hold("a", [0, 1, 2], 1_200_000);
+    world.hold("a", [0, 1, 2], 120_000);
     const { tookMs } = await world.timed(() => world.redlock.acquire("a", 1_000, { waitMs: Number.POSITIVE_INFINITY }));
-    expect(tookMs).toBeGreaterThanOrEqual(1_200_000);
-    expect(tookMs).toBeLessThan(1_200_300);
+    expect(tookMs).toBeGreaterThanOrEqual(120_000);
+    expect(tookMs).toBeLessThan(120_300);
   });
 
   test.each([1, 3, 40, 333])("waitMs %d: settles by then, though nodes hang", async (waitMs) => {
