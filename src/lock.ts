@@ -239,7 +239,7 @@ export class HeldLock implements Lock {
     if (vote.vote !== "denied") return;
     this.#electorate.extendDenied(node);
     if (this.#electorate.isLost) this.#lose("its keys are gone", round);
-    else if (isWon && vote.found.key === "absent") void this.#repair(node, ttlMs);
+    else if (isWon && vote.found.key === "absent" && this.#electorate.mayRepair(node)) void this.#repair(node, ttlMs);
   }
 
   /** Sets the key again on a node that lost it: for availability only, the node does not count for that. */

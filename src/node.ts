@@ -20,9 +20,9 @@ export interface LockNode {
 
 /** Keys of one command are all or nothing on a node. */
 export type Command =
-  /** Sets the keys that are absent (a key that already holds the token stays, never with less time to live). */
+  /** Sets the keys, if all are absent. A node that can tell grants a key that already holds the token; its ttl is not lowered. */
   | { readonly kind: "acquire"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }
-  /** The same, for a lock that is held and lost its keys on this node. */
+  /** The same for a lock that is held and lost keys on this node: those that still hold the token are granted. */
   | { readonly kind: "repair"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }
   /** Raises the time to live of keys that hold the token. Never creates a key, never lowers a time to live. */
   | { readonly kind: "extend"; readonly keys: readonly string[]; readonly token: string; readonly ttlMs: number }

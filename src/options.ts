@@ -25,10 +25,10 @@ export interface RedlockOptions {
    * Delay between two attempts of one waiting call, ms: drawn between 0 and a ceiling that starts at `minMs` and doubles with
    * each lost attempt up to `maxMs`. Counts from the end of the lost attempt.
    *
-   * Minimum: 0 for `minMs`; above 0 and at least `minMs` for `maxMs`.
+   * Minimum: above 0 for `minMs`; `minMs` for `maxMs`.
    * @default { minMs: 10, maxMs: 250 }
    */
-  readonly backoff?: Backoff;
+  readonly backoff?: Partial<Backoff>;
 }
 
 /** Options of one acquisition. */
@@ -72,18 +72,19 @@ export const DEFAULTS = {
   maxHoldMs: Number.POSITIVE_INFINITY,
 } as const satisfies Required<RedlockOptions> & Required<Omit<AcquireOptions, "signal">>;
 
-export type ResolvedOptions = Required<RedlockOptions>;
+export type ResolvedOptions = Required<Omit<RedlockOptions, "backoff">> & { readonly backoff: Backoff };
 
 export function resolveOptions(options: RedlockOptions = {}): ResolvedOptions {
   requireObject("options", options, ["nodeTimeoutMs", "driftFactor", "backoff"]);
   const { nodeTimeoutMs = DEFAULTS.nodeTimeoutMs, driftFactor = DEFAULTS.driftFactor } = options;
   requireNumber("nodeTimeoutMs", nodeTimeoutMs, { above: 0 });
   requireNumber("driftFactor", driftFactor, { atLeast: 0, below: 1 });
-  const backoff = { ...DEFAULTS.backoff, ...options.backoff };
-  requireObject("backoff", options.backoff ?? {}, ["minMs", "maxMs"]);
-  requireNumber("backoff.minMs", backoff.minMs, { atLeast: 0 });
-  requireNumber("backoff.maxMs", backoff.maxMs, { above: 0, atLeast: backoff.minMs });
-  return { nodeTimeoutMs, driftFactor, backoff };
+  const { backoff = DEFAULTS.backoff } = options;
+  requireObject("backoff", backoff, ["minMs", "maxMs"]);
+  const { minMs = DEFAULTS.backoff.minMs, maxMs = DEFAULTS.backoff.maxMs } = backoff as Partial<Backoff>;
+  requireNumber("backoff.minMs", minMs, { above: 0 });
+  requireNumber("backoff.maxMs", maxMs, { atLeast: minMs });
+  return { nodeTimeoutMs, driftFactor, backoff: { minMs, maxMs } };
 }
 
 export type ResolvedAcquireOptions = Required<Omit<AcquireOptions, "signal">> & Pick<AcquireOptions, "signal">;

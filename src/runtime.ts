@@ -42,7 +42,8 @@ export const systemRuntime: Runtime = {
       handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs);
       handle.unref();
     };
-    arm(delayMs);
+    // Node cuts fractions off, which would be early.
+    arm(Math.ceil(delayMs));
     return { cancel: () => clearTimeout(handle) };
   },
   // Timers run before sockets are read. After a stall of the event loop the answers are there, unread: one turn reads them.

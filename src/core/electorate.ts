@@ -49,9 +49,20 @@ export class Electorate {
     return voting < this.#quorum;
   }
 
-  /** An answer to the acquire, in time or late. */
+  /**
+   * An answer to the acquire, in time or late. One that comes when extensions are under way may have been carried out just now:
+   * like a key that was set again, it does not count at once.
+   */
   acquireAnswered(node: number, granted: boolean): void {
-    if (this.#standings[node]?.is === "unheard") this.#standings[node] = granted ? VOTING : OUT;
+    if (this.#standings[node]?.is !== "unheard") return;
+    if (!granted) this.#standings[node] = OUT;
+    else if (this.#lastRound === 0) this.#standings[node] = VOTING;
+    else this.#confirm(node);
+  }
+
+  /** Only a node that does not count may be given its key again: for one that does, a gap would go unseen. */
+  mayRepair(node: number): boolean {
+    return this.#standings[node]?.is === "out";
   }
 
   /** The key was set again on a node where it was absent. */

@@ -1,0 +1,72 @@
+import { Cluster, Redis } from "ioredis";
+import { describe, inject } from "vitest";
+import { openNodes } from "../../src/nodes/input.ts";
+import { systemRuntime } from "../../src/runtime.ts";
+import { startCluster } from "../fixture/cluster.ts";
+import { type MastersOptions, startMasters } from "../fixture/masters.ts";
+import { lockNodeContract } from "./contract.ts";
+import type { Admin, Subject } from "./states.ts";
+
+type Client = Redis | Cluster;
+
+/** The server as another client sees it. */
+function adminOf(client: Client): Admin {
+  return {
+    get: async (key) => (await client.get(key)) ?? undefined,
+    async ttlMs(key) {
+      const leftMs = await client.pttl(key);
+      if (leftMs === -2) return undefined;
+      return leftMs === -1 ? Number.POSITIVE_INFINITY : leftMs;
+    },
+    async set(key, value, ttlMs) {
+      if (ttlMs === undefined) await client.set(key, value);
+      else await client.set(key, value, "PX", ttlMs);
+    },
+    makeHash: async (key) => void (await client.hset(key, "field", "value")),
+    delete: async (key) => void (await client.del(key)),
+  };
+}
+
+function subjectOf(connect: () => Client, stop: () => Promise<void>): Subject {
+  const [client, admin] = [connect(), connect()];
+  const { all } = openNodes([client], { nodeTimeoutMs: 5_000, runtime: systemRuntime });
+  const [node] = all;
+  if (node === undefined) throw new Error("unreachable: one was opened");
+  return {
+    node,
+    admin: adminOf(admin),
+    async dispose() {
+      await node.close();
+      for (const each of [client, admin]) each.disconnect();
+      await stop();
+    },
+  };
+}
+
+async function single(options: MastersOptions): Promise<Subject> {
+  const masters = await startMasters(1, options);
+  const { host, port } = masters.at(0);
+  return subjectOf(
+    () => new Redis({ host, port }),
+    () => masters.stop(),
+  );
+}
+
+async function cluster(options: MastersOptions): Promise<Subject> {
+  const masters = await startCluster(options);
+  const seeds = masters.nodes.map(({ host, port }) => ({ host, port }));
+  return subjectOf(
+    () => new Cluster(seeds),
+    () => masters.stop(),
+  );
+}
+
+const variants: { title: string; options: MastersOptions }[] = [
+  { title: `default (${inject("server").backend})`, options: {} },
+  ...inject("images").map((image) => ({ title: image, options: { image } })),
+];
+
+describe.each(variants)("$title", ({ title, options }) => {
+  lockNodeContract(`${title}, single`, () => single(options));
+  lockNodeContract(`${title}, Cluster client`, () => cluster(options));
+});
