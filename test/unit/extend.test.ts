@@ -315,6 +315,18 @@ describe("autoExtend", () => {
     expect(world.values("a")).toEqual(range(5).map(() => lock.token));
   });
 
+  test("brings the next extension forward after a repair, so that the node votes again soon", async () => {
+    const world = new World();
+    const lock = await held(world, { autoExtend: true });
+    world.memory[2]?.flush();
+    // Extended and repaired after 334 ms, extended again 84 ms later.
+    await world.runtime.advance(425);
+    expect(world.relays[0]?.commands("extend")).toHaveLength(2);
+    world.memory[1]?.flush();
+    await world.runtime.advance(TTL_MS);
+    expect(lock.isHeld()).toBe(true);
+  });
+
   test("row 28: a quorum is flushed: lost at the next extension, and never silently taken again", async () => {
     const world = new World();
     const lock = await held(world, { autoExtend: true });
