@@ -136,7 +136,8 @@ export class IoredisNode implements LockNode {
       case "ready":
         if (!this.#connection.isUsable)
           return unknown("not-ready", `not connected: the client is ${this.#connection.client.status}`);
-        if (this.#isOverdue()) return unknown("not-responding", this.#overdueMessage());
+        // Without a time, so that an error can name all nodes that hang together.
+        if (this.#isOverdue()) return unknown("not-responding", "not responding: an earlier command is overdue");
         if (this.#limit.pendingCount >= MAX_QUEUED)
           return unknown("busy", `${MAX_QUEUED} commands are waiting for this node`);
         return undefined;

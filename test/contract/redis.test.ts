@@ -27,9 +27,9 @@ function adminOf(client: Client): Admin {
   };
 }
 
-function subjectOf(connect: () => Client, stop: () => Promise<void>): Subject {
-  const [client, admin] = [connect(), connect()];
-  const { all } = openNodes([client], { nodeTimeoutMs: 5_000, runtime: systemRuntime });
+/** @param input a client to be passed in, or the address for a connection of the library's own */
+function subjectOf(input: Client | string, admin: Client, stop: () => Promise<void>): Subject {
+  const { all } = openNodes([input], { nodeTimeoutMs: 5_000, runtime: systemRuntime });
   const [node] = all;
   if (node === undefined) throw new Error("unreachable: one was opened");
   return {
@@ -37,7 +37,8 @@ function subjectOf(connect: () => Client, stop: () => Promise<void>): Subject {
     admin: adminOf(admin),
     async dispose() {
       await node.close();
-      for (const each of [client, admin]) each.disconnect();
+      if (typeof input !== "string") input.disconnect();
+      admin.disconnect();
       await stop();
     },
   };
@@ -45,20 +46,20 @@ function subjectOf(connect: () => Client, stop: () => Promise<void>): Subject {
 
 async function single(options: MastersOptions): Promise<Subject> {
   const masters = await startMasters(1, options);
-  const { host, port } = masters.at(0);
-  return subjectOf(
-    () => new Redis({ host, port }),
-    () => masters.stop(),
-  );
+  const { url } = masters.at(0);
+  return subjectOf(new Redis(url), new Redis(url), () => masters.stop());
+}
+
+async function owned(options: MastersOptions): Promise<Subject> {
+  const masters = await startMasters(1, options);
+  const { url } = masters.at(0);
+  return subjectOf(url, new Redis(url), () => masters.stop());
 }
 
 async function cluster(options: MastersOptions): Promise<Subject> {
   const masters = await startCluster(options);
   const seeds = masters.nodes.map(({ host, port }) => ({ host, port }));
-  return subjectOf(
-    () => new Cluster(seeds),
-    () => masters.stop(),
-  );
+  return subjectOf(new Cluster(seeds), new Cluster(seeds), () => masters.stop());
 }
 
 const variants: { title: string; options: MastersOptions }[] = [
@@ -67,6 +68,7 @@ const variants: { title: string; options: MastersOptions }[] = [
 ];
 
 describe.each(variants)("$title", ({ title, options }) => {
-  lockNodeContract(`${title}, single`, () => single(options));
+  lockNodeContract(`${title}, a client passed in`, () => single(options));
+  lockNodeContract(`${title}, a connection of its own`, () => owned(options));
   lockNodeContract(`${title}, Cluster client`, () => cluster(options));
 });

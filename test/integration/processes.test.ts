@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { startMasters } from "../fixture/masters.ts";
-import { runChild } from "./support/built.ts";
+import { runProgram } from "../support/built.ts";
 import { valuesOf } from "./support/keys.ts";
 
 /** Programs of their own, which use the built package. */
+const runChild = (name: string, args?: readonly string[]) =>
+  runProgram(new URL(`children/${name}`, import.meta.url), args);
 
 test("row 35: error events and a loss with nobody listening: the process lives", async () => {
   await using masters = await startMasters(1);

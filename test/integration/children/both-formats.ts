@@ -1,6 +1,6 @@
 /** `require()` and `import` of the package in one program: two copies of it. */
 import { createRequire } from "node:module";
-import { builtPackage } from "../support/built.ts";
+import { builtPackage } from "../../support/built.ts";
 
 const esm = await builtPackage();
 const cjs = createRequire(import.meta.url)("redlock-quorum") as typeof esm;

@@ -1,7 +1,7 @@
 /** Nobody listens to anything: connections that fail, a server that is killed, a lock that is lost. Usage: deaf.ts URL PID */
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis-5";
-import { builtPackage } from "../support/built.ts";
+import { builtPackage } from "../../support/built.ts";
 
 const [url = "", pid = ""] = process.argv.slice(2);
 const { Redlock } = await builtPackage();

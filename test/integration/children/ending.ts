@@ -6,7 +6,7 @@
  * - `memory`: the same without any connection.
  */
 import { Redis } from "ioredis";
-import { builtPackage, builtTesting } from "../support/built.ts";
+import { builtPackage, builtTesting } from "../../support/built.ts";
 
 const [how, ...urls] = process.argv.slice(2);
 const { Redlock } = await builtPackage();
