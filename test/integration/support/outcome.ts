@@ -32,5 +32,5 @@ export function words(text: string, { nodes }: Pick<Masters, "nodes">): string {
     /(\d) (held by another owner[^;)]*)(.*); (\d) no answer yet/,
     (_, heard, held, others, pending) => `${Number(heard) + Number(pending)} ${held}${others}`,
   );
-  return result.replace(/(not responding for|free in at most) [\d.]+ (ms|s)/g, "$1 … $2");
+  return result.replace(/(free in at most) [\d.]+ (ms|s)/g, "$1 … $2");
 }
