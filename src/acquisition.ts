@@ -1,5 +1,5 @@
 import { type Backoff, backoffMs, freeInMs } from "./core/backoff.js";
-import { type Estate, HeldLock } from "./lock.js";
+import { type Estate, HeldLock } from "./held-lock.js";
 import { dataKind } from "./messages.js";
 import type { NodeVote } from "./node.js";
 import type { ResolvedAcquireOptions } from "./options.js";

@@ -89,20 +89,28 @@ export function resolveOptions(options: RedlockOptions = {}): ResolvedOptions {
 
 export type ResolvedAcquireOptions = Required<Omit<AcquireOptions, "signal">> & Pick<AcquireOptions, "signal">;
 
-export function resolveAcquireOptions(
-  options: AcquireOptions = {},
-  defaults: Partial<AcquireOptions> = {},
-): ResolvedAcquireOptions {
-  requireObject("options", options, ["waitMs", "signal", "autoExtend", "maxHoldMs"]);
-  const { signal } = options;
-  const waitMs = options.waitMs ?? defaults.waitMs ?? DEFAULTS.waitMs;
-  const autoExtend = options.autoExtend ?? defaults.autoExtend ?? DEFAULTS.autoExtend;
-  const maxHoldMs = options.maxHoldMs ?? DEFAULTS.maxHoldMs;
+const HOLD_OPTIONS = ["signal", "autoExtend", "maxHoldMs"];
+
+/** @param autoExtend what it is where the options do not say */
+export function resolveAcquireOptions(options: AcquireOptions = {}, autoExtend?: boolean): ResolvedAcquireOptions {
+  requireObject("options", options, ["waitMs", ...HOLD_OPTIONS]);
+  const { waitMs = DEFAULTS.waitMs, ...hold } = options;
   requireNumber("waitMs", waitMs, { atLeast: 0, infinite: true });
+  return { waitMs, ...resolveHold(hold, autoExtend) };
+}
+
+/** One attempt does not wait: `waitMs` is refused. */
+export function resolveAttemptOptions(options: HoldOptions = {}): ResolvedAcquireOptions {
+  requireObject("options", options, HOLD_OPTIONS);
+  return { waitMs: 0, ...resolveHold(options) };
+}
+
+function resolveHold(options: HoldOptions, autoExtendDefault: boolean = DEFAULTS.autoExtend) {
+  const { signal, autoExtend = autoExtendDefault, maxHoldMs = DEFAULTS.maxHoldMs } = options;
   requireNumber("maxHoldMs", maxHoldMs, { above: 0, infinite: true });
   if (typeof autoExtend !== "boolean") throw new TypeError(`autoExtend: expected a boolean, got ${show(autoExtend)}`);
   requireSignal(signal);
-  return { waitMs, autoExtend, maxHoldMs, signal };
+  return { autoExtend, maxHoldMs, signal };
 }
 
 export function requireSignal(signal: unknown): void {

@@ -3,8 +3,10 @@ import { Cleanup } from "./cleanup.js";
 import { quorumOf } from "./core/tally.js";
 import { traceAcquire } from "./diagnostics.js";
 import { ClosedError, LockHeldError, LockReleasedError, QuorumUnreachableError } from "./errors.js";
+import type { Estate, HeldLock } from "./held-lock.js";
+import { HeldLocks } from "./held-locks.js";
 import { type Inspection, inspectionOf } from "./inspection.js";
-import type { Estate, HeldLock, Lock } from "./lock.js";
+import type { Lock } from "./lock.js";
 import { describeVotes } from "./messages.js";
 import type { LockNode, NodeStatus } from "./node.js";
 import { type NodeInput, openNodes } from "./nodes/input.js";
@@ -16,6 +18,7 @@ import {
   type ResolvedOptions,
   requireTtl,
   resolveAcquireOptions,
+  resolveAttemptOptions,
   resolveOptions,
   resolveResources,
   show,
@@ -36,7 +39,7 @@ export class Redlock implements AsyncDisposable {
   readonly #estate: Estate;
   readonly #ownNodes: readonly LockNode[];
   readonly #callers = new Map<Patience, readonly string[]>();
-  readonly #locks = new Set<HeldLock>();
+  readonly #locks: HeldLocks;
   #closing: Promise<void> | undefined;
 
   /**
@@ -50,8 +53,9 @@ export class Redlock implements AsyncDisposable {
     const opened = openNodes(nodes, { nodeTimeoutMs, runtime });
     this.#ownNodes = opened.own;
     const quorum = { nodes: opened.all, size: quorumOf(opened.all.length), driftFactor, runtime };
+    this.#locks = new HeldLocks(runtime);
     const cleanup = new Cleanup(quorum, nodeTimeoutMs);
-    this.#estate = { quorum, nodeTimeoutMs, cleanup, onEnd: (lock) => void this.#locks.delete(lock) };
+    this.#estate = { quorum, nodeTimeoutMs, cleanup, onEnd: (lock) => this.#locks.delete(lock) };
   }
 
   /** How each node does now, in the order given. */
@@ -79,8 +83,7 @@ export class Redlock implements AsyncDisposable {
    * @throws like `acquire`, but LockHeldError only where the name is a data key, which no waiting would free
    */
   async tryAcquire(resources: string | readonly string[], ttlMs: number, options?: HoldOptions): Promise<Lock | null> {
-    const resolved = resolveAcquireOptions(options as AcquireOptions | undefined, { waitMs: 0 });
-    return await this.#pursue(resources, ttlMs, { ...resolved, waitMs: 0 }, (lost) => {
+    return await this.#pursue(resources, ttlMs, resolveAttemptOptions(options), (lost) => {
       if (lost.why === "held") return null;
       throw this.#errorOf(lost);
     });
@@ -108,7 +111,7 @@ export class Redlock implements AsyncDisposable {
   ): Promise<T> {
     const [options, routine] = rest.length === 1 ? [undefined, rest[0]] : rest;
     requireRoutine(routine);
-    const lock = await this.#acquire(resources, ttlMs, resolveAcquireOptions(options, { autoExtend: true }));
+    const lock = await this.#acquire(resources, ttlMs, resolveAcquireOptions(options, true));
     try {
       const result = await routine(lock.signal, lock);
       throwIfEndedByOthers(lock);

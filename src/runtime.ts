@@ -58,8 +58,8 @@ export const systemRuntime: Runtime = {
  */
 export class Stopwatch {
   readonly #runtime: Runtime;
-  readonly #startMs: number;
   readonly #wallStartMs: number;
+  #startMs: number;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -69,5 +69,10 @@ export class Stopwatch {
 
   elapsedMs(): number {
     return Math.max(this.#runtime.nowMs() - this.#startMs, this.#runtime.wallMs() - this.#wallStartMs);
+  }
+
+  /** The machine was suspended for so long, which the monotonic clock may not have counted. */
+  addSuspension(suspendedMs: number): void {
+    this.#startMs -= suspendedMs;
   }
 }

@@ -34,19 +34,22 @@ export class Electorate {
     this.#standings = Array.from({ length: nodeCount }, () => UNHEARD);
   }
 
-  /** A round is about to be sent: its number, and the nodes whose votes count in it. */
-  openRound(): { readonly round: number; readonly voters: ReadonlySet<number> } {
-    this.#lastRound += 1;
+  /** The nodes that count. */
+  get voters(): ReadonlySet<number> {
     const voters = new Set<number>();
     for (const [node, standing] of this.#standings.entries()) if (standing.is === "voting") voters.add(node);
-    return { round: this.#lastRound, voters };
+    return voters;
+  }
+
+  /** A round is about to be sent to the voters of now: its number. */
+  openRound(): number {
+    this.#lastRound += 1;
+    return this.#lastRound;
   }
 
   /** The voters that still hold the key cannot make a quorum any more, whatever the silent ones would say. */
   get isLost(): boolean {
-    let voting = 0;
-    for (const standing of this.#standings) if (standing.is === "voting") voting += 1;
-    return voting < this.#quorum;
+    return this.voters.size < this.#quorum;
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Command, LockNode, NodeStatus, UnknownReason, Vote } from "../node.js";
+import { DEFAULTS } from "../options.js";
 import { type Runtime, systemRuntime, type Timer } from "../runtime.js";
 import { KeptReleases } from "./kept-releases.js";
 import { MemoryStore } from "./memory-store.js";
@@ -20,7 +21,7 @@ export interface MemoryValueOptions {
 /** A command that has been received and not been answered. */
 interface Flight {
   readonly command: Command;
-  readonly overdueAtMs: number;
+  readonly receivedAtMs: number;
   readonly answer: (vote: Vote) => void;
 }
 
@@ -60,7 +61,7 @@ export class MemoryNode implements LockNode {
     this.#store = new MemoryStore(() => runtime.nowMs());
   }
 
-  send(command: Command, timeoutMs: number): Promise<Vote> {
+  send(command: Command): Promise<Vote> {
     return new Promise((answer) => {
       const refusal = this.#refusal();
       if (refusal !== undefined) {
@@ -68,7 +69,7 @@ export class MemoryNode implements LockNode {
         answer(refusal);
         return;
       }
-      const flight = { command, overdueAtMs: this.#runtime.nowMs() + timeoutMs, answer };
+      const flight = { command, receivedAtMs: this.#runtime.nowMs(), answer };
       this.#flights.add(flight);
       if (this.#isFrozen) this.#socket.push(flight);
       else this.#reply(flight, this.#store.carryOut(command));
@@ -171,7 +172,7 @@ export class MemoryNode implements LockNode {
     if (this.#isClosed) return unknown("closed", "the node has been closed");
     if (this.#downReason !== undefined) return unknown("not-ready", `not connected: ${this.#downReason}`);
     const [oldest] = this.#flights;
-    if (oldest === undefined || this.#runtime.nowMs() < oldest.overdueAtMs) return undefined;
+    if (oldest === undefined || this.#runtime.nowMs() - oldest.receivedAtMs < DEFAULTS.nodeTimeoutMs) return undefined;
     return unknown("not-responding", "not responding: an earlier command is overdue");
   }
 

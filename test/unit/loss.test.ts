@@ -7,9 +7,9 @@ import { World } from "../support/world.ts";
 const TTL_MS = 1_000;
 const VALID_MS = 988;
 
-async function held(options = {}): Promise<{ world: World; lock: Lock }> {
+async function held(options = {}, ttlMs = TTL_MS): Promise<{ world: World; lock: Lock }> {
   const world = new World();
-  const lock = await world.run(world.redlock.acquire("a", TTL_MS, options));
+  const lock = await world.run(world.redlock.acquire("a", ttlMs, options));
   return { world, lock };
 }
 
@@ -151,17 +151,37 @@ describe("clocks", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test("sleep that only the time since boot shows is seen at the timer's turn", async () => {
-    const { world, lock } = await held();
+  test("sleep that only the time since boot shows is seen within a second", async () => {
+    const { world, lock } = await held({}, 3_000);
     const { signal } = lock;
     await world.runtime.advance(500);
     await world.run(lock.extend());
-    world.runtime.suspend(800);
-    world.runtime.stepWall(-800);
-    await world.runtime.advance(VALID_MS - 500);
+    world.runtime.suspend(2_800);
+    world.runtime.stepWall(-2_800);
+    await world.runtime.advance(1_000);
     expect(signal.aborted).toBe(true);
     expect(lock.isHeld()).toBe(false);
   });
+
+  test.each(["suspend", "stepWall"] as const)(
+    "P5: after %s the signal does not wait for a timer that stood still",
+    async (how) => {
+      const { world, lock } = await held({}, 60_000);
+      const { signal } = lock;
+      await world.runtime.advance(10_000);
+      world.runtime[how](45_000);
+      expect(lock.isHeld()).toBe(true);
+      await world.runtime.advance(1_000);
+      expect(signal.aborted).toBe(false);
+      await world.runtime.advance(4_000);
+      expect(signal.aborted).toBe(true);
+      const other = await world.run(world.redlock.acquire("another", 60_000));
+      world.runtime[how](70_000);
+      expect(other.isHeld()).toBe(false);
+      await world.runtime.advance(1_000);
+      expect(other.signal.aborted).toBe(true);
+    },
+  );
 
   test("the coarseness of the time since boot ends nothing", async () => {
     const { world, lock } = await held({ autoExtend: true });

@@ -80,11 +80,7 @@ describe("options of a Redlock", () => {
     [{ driftFactor: 1 }, RangeError, "driftFactor: expected a finite number of at least 0 and below 1, got 1"],
     [{ driftFactor: Number.NaN }, RangeError, "driftFactor: expected a finite number"],
     [{ backoff: { minMs: -1, maxMs: 5 } }, RangeError, "backoff.minMs: expected a finite number above 0, got -1"],
-    [
-      { backoff: { minMs: 10, maxMs: 5 } },
-      RangeError,
-      "backoff.maxMs: expected a finite number of at least 10",
-    ],
+    [{ backoff: { minMs: 10, maxMs: 5 } }, RangeError, "backoff.maxMs: expected a finite number of at least 10"],
     [{ backoff: { minMs: 0, maxMs: 9 } }, RangeError, "backoff.minMs: expected a finite number above 0"],
     [{ backoff: null }, TypeError, "backoff: expected an object, got null"],
     [{ backoff: { min: 1 } }, TypeError, 'backoff: unknown option "min"; known are minMs, maxMs'],
@@ -106,8 +102,8 @@ describe("options of a Redlock", () => {
 describe("options of an acquisition", () => {
   test("have defaults, and `using` has its own", () => {
     expect(resolveAcquireOptions()).toMatchObject({ waitMs: 10_000, autoExtend: false, maxHoldMs: Infinity });
-    expect(resolveAcquireOptions({}, { autoExtend: true })).toMatchObject({ autoExtend: true });
-    expect(resolveAcquireOptions({ autoExtend: false }, { autoExtend: true })).toMatchObject({ autoExtend: false });
+    expect(resolveAcquireOptions({}, true)).toMatchObject({ autoExtend: true });
+    expect(resolveAcquireOptions({ autoExtend: false }, true)).toMatchObject({ autoExtend: false });
     expect(resolveAcquireOptions({ waitMs: Infinity })).toMatchObject({ waitMs: Infinity });
     expect(resolveAcquireOptions({ waitMs: 0 })).toMatchObject({ waitMs: 0 });
   });

@@ -79,7 +79,8 @@ export class World {
 
   /** Who votes in the next round; looked up on the way, so it counts as a round. */
   voters(): number[] {
-    return [...this.#electorate.openRound().voters];
+    this.#electorate.openRound();
+    return [...this.#electorate.voters];
   }
 
   apply(event: Event): void {
@@ -101,7 +102,8 @@ export class World {
   }
 
   #extend(silent: readonly number[]): void {
-    const { round, voters } = this.#electorate.openRound();
+    const { voters } = this.#electorate;
+    const round = this.#electorate.openRound();
     this.#rounds.set(round, {
       voters,
       isAfterRival: this.rivalHolds,

@@ -11,7 +11,7 @@ const release = (token: string, ttlMs = 10_000): Command => ({ kind: "release", 
 function open() {
   const runtime = new VirtualRuntime();
   const node = new MemoryNode({ name: "m", runtime });
-  const send = (command: Command) => node.send(command, TIMEOUT_MS);
+  const send = (command: Command) => node.send(command);
   /** Sends, and notes what has been answered up to now: nothing is waited for. */
   const watch = (...commands: Command[]) => {
     const answers: string[] = [];

@@ -1,0 +1,235 @@
+import type { Cleanup } from "./cleanup.js";
+import { driftMs } from "./core/validity.js";
+import { Deadline } from "./deadline.js";
+import { publishLoss, traceExtend, traceRelease } from "./diagnostics.js";
+import { type ClosedError, LockLostError, LockReleasedError } from "./errors.js";
+import { Extension } from "./extension.js";
+import { Keeper } from "./keeper.js";
+import type { Lock, ReleaseResult } from "./lock.js";
+import { describeVotes, quote } from "./messages.js";
+import type { Vote } from "./node.js";
+import { requireSignal, requireTtl } from "./options.js";
+import { abortable } from "./patience.js";
+import type { Quorum, Round } from "./round.js";
+import { Stopwatch } from "./runtime.js";
+
+/** The last moment that a `Date` can tell, in the year 275760; the longest ttl ends later. */
+const MAX_DATE_MS = 8.64e15;
+
+/** A won acquire round, and what was asked for. */
+export interface Grant {
+  readonly resources: readonly string[];
+  readonly token: string;
+  readonly ttlMs: number;
+  readonly round: Round;
+  readonly autoExtend: boolean;
+  readonly maxHoldMs: number;
+}
+
+/** What locks need from the Redlock that they belong to. */
+export interface Estate {
+  readonly quorum: Quorum;
+  readonly nodeTimeoutMs: number;
+  readonly cleanup: Cleanup;
+  onEnd(lock: HeldLock): void;
+}
+
+type State =
+  | { readonly is: "held" }
+  | { readonly is: "lost"; readonly error: LockLostError }
+  | { readonly is: "released"; readonly error: ReleaseReason };
+
+/** By the holder, or by `close()`. */
+type ReleaseReason = LockReleasedError | ClosedError;
+
+export class HeldLock implements Lock {
+  readonly resources: readonly string[];
+  readonly token: string;
+  readonly #ttlMs: number;
+  readonly #estate: Estate;
+  readonly #extension: Extension;
+  readonly #deadline: Deadline;
+  readonly #keeper: Keeper | undefined;
+  readonly #held: Stopwatch;
+  readonly #maxHoldMs: number;
+  #state: State = { is: "held" };
+  #controller: AbortController | undefined;
+  #released: Promise<ReleaseResult> | undefined;
+  #longestTtlMs: number;
+  /** The validity: so long, counted by that stopwatch. */
+  #validity: { readonly ms: number; readonly stopwatch: Stopwatch };
+
+  constructor(estate: Estate, { resources, token, ttlMs, round, autoExtend, maxHoldMs }: Grant) {
+    const { quorum } = estate;
+    this.#estate = estate;
+    this.resources = resources;
+    this.token = token;
+    this.#ttlMs = ttlMs;
+    this.#longestTtlMs = ttlMs;
+    this.#maxHoldMs = maxHoldMs;
+    this.#held = new Stopwatch(quorum.runtime);
+    this.#validity = this.#validityOf(ttlMs, round);
+    this.#extension = new Extension({
+      ...estate,
+      resources,
+      token,
+      isHeld: () => this.#state.is === "held",
+      onLost: (lostRound) => this.#lose("its keys are gone", lostRound),
+      onRepaired: () => this.#keeper?.hasten(),
+    });
+    for (const [node, answer] of round.votes().entries()) this.acquireAnswered(node, answer);
+    this.#deadline = new Deadline(
+      quorum.runtime,
+      () => this.#leftMs(),
+      () => this.#expire(),
+    );
+    if (autoExtend) this.#keeper = new Keeper(quorum.runtime, ttlMs, () => this.#extend(ttlMs));
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#state.is !== "held" && this.#state.error.code !== "ERR_LOCK_RELEASED") {
+        this.#controller.abort(this.#state.error);
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  isHeld(): boolean {
+    return this.#state.is === "held" && this.#leftMs() > 0;
+  }
+
+  remainingMs(): number {
+    return this.#state.is === "held" ? Math.max(0, this.#leftMs()) : 0;
+  }
+
+  throwIfLost(): void {
+    if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
+    if (this.#state.is !== "held") throw this.#state.error;
+  }
+
+  get validUntil(): Date {
+    return new Date(Math.min(this.#estate.quorum.runtime.wallMs() + this.remainingMs(), MAX_DATE_MS));
+  }
+
+  async extend(ttlMs = this.#ttlMs, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    requireTtl(ttlMs, this.#estate.quorum.driftFactor);
+    requireSignal(signal);
+    signal?.throwIfAborted();
+    // A round that its caller has given up is heard to its end: what it won is held.
+    await abortable(this.#extend(ttlMs), signal);
+  }
+
+  release(): Promise<ReleaseResult> {
+    return this.#releaseOnce(() => new LockReleasedError(this.resources));
+  }
+
+  /** A release that the holder did not ask for: so its signal aborts. */
+  shutDown(reason: ClosedError): void {
+    const wasHeld = this.isHeld();
+    void this.#releaseOnce(() => reason);
+    if (wasHeld) this.#controller?.abort(reason);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+
+  /** Hears the answers to the acquire, those that came after it was won too. */
+  acquireAnswered(node: number, vote: Vote): void {
+    this.#extension.acquireAnswered(node, vote);
+  }
+
+  /** Time has passed that timers did not count: the machine was suspended (for so long), or the wall clock was set forward. */
+  noteSuspension(suspendedMs: number): void {
+    this.#validity.stopwatch.addSuspension(suspendedMs);
+    this.#held.addSuspension(suspendedMs);
+    if (this.#leftMs() > 0) this.#deadline.arm();
+    else this.#expire();
+  }
+
+  #releaseOnce(reason: () => ReleaseReason): Promise<ReleaseResult> {
+    this.#released ??= traceRelease(
+      () => this.#release(reason()),
+      () => ({ resources: this.resources }),
+    );
+    return this.#released;
+  }
+
+  async #release(reason: ReleaseReason): Promise<ReleaseResult> {
+    if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
+    if (this.#state.is === "lost") return { status: "expired", votes: [] };
+    const { voters } = this.#extension;
+    const { verdict, votes } = await this.#end({ is: "released", error: reason }).settled;
+    if (verdict !== "won") return { status: "unconfirmed", votes };
+    // As in an extension: the lock had been lost unnoticed when the voters that held its key, or are silent, are no quorum.
+    const gone = votes.filter((vote, node) => voters.has(node) && vote.vote === "granted" && vote.found.key !== "ours");
+    return { status: voters.size - gone.length >= this.#estate.quorum.size ? "released" : "expired", votes };
+  }
+
+  #extend(ttlMs: number): Promise<void> {
+    return traceExtend(
+      () => this.#extendRound(ttlMs),
+      () => ({ resources: this.resources, ttlMs }),
+    );
+  }
+
+  async #extendRound(ttlMs: number): Promise<void> {
+    this.throwIfLost();
+    this.#longestTtlMs = Math.max(this.#longestTtlMs, ttlMs);
+    const round = await this.#extension.extend(ttlMs);
+    this.throwIfLost();
+    const validity = this.#validityOf(ttlMs, round);
+    if (validity.ms - validity.stopwatch.elapsedMs() > this.#validityLeftMs()) this.#validity = validity;
+  }
+
+  #expire(): void {
+    const isOverHeld = this.#validityLeftMs() > this.#holdLeftMs();
+    this.#lose(
+      isOverHeld ? `held for the longest time allowed (maxHoldMs ${this.#maxHoldMs})` : "its validity has ended",
+    );
+  }
+
+  /** Final: a late answer does not bring a lost lock back, and its keys are deleted wherever they may be left. */
+  #lose(why: string, round?: Round): void {
+    const { resources } = this;
+    const votes = round?.votes() ?? [];
+    const details =
+      round === undefined
+        ? ""
+        : `; ${describeVotes(resources, votes, this.#estate.quorum.size, undefined, round.voters)}`;
+    const error = new LockLostError(`${quote(resources)}: this lock has been lost: ${why}${details}`, {
+      resources,
+      votes,
+    });
+    this.#end({ is: "lost", error });
+    publishLoss(() => ({ resources, error }));
+    this.#controller?.abort(error);
+  }
+
+  /** The handle ends here before anything is sent; nothing writes a key from now on. */
+  #end(state: Exclude<State, { is: "held" }>): Round {
+    this.#state = state;
+    this.#deadline.cancel();
+    this.#keeper?.stop();
+    this.#estate.onEnd(this);
+    return this.#estate.cleanup.release(this.resources, this.token, this.#longestTtlMs);
+  }
+
+  #validityOf(ttlMs: number, { stopwatch }: Round) {
+    return { ms: ttlMs - driftMs(ttlMs, this.#estate.quorum.driftFactor), stopwatch };
+  }
+
+  #leftMs(): number {
+    return Math.min(this.#validityLeftMs(), this.#holdLeftMs());
+  }
+
+  #validityLeftMs(): number {
+    return this.#validity.ms - this.#validity.stopwatch.elapsedMs();
+  }
+
+  #holdLeftMs(): number {
+    return this.#maxHoldMs - this.#held.elapsedMs();
+  }
+}
