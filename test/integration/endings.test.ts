@@ -98,6 +98,7 @@ describe("row 39: close", () => {
     expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual(Array(3).fill("ERR_CLOSED"));
     expect(await elapsedMs(closed)).toBeLessThan(nodeTimeoutMs * 1.5);
     expect(await aborted).toMatchObject({ code: "ERR_CLOSED" });
+    expect(await lock.release()).toMatchObject({ status: "released" });
     expect(lock.isHeld()).toBe(false);
     expect(await failureOf(redlock.acquire(held, TTL_MS))).toMatchObject({ code: "ERR_CLOSED" });
     expect(redlock.nodes.map(({ state }) => state)).toEqual(Array(3).fill("closed"));
