@@ -4,6 +4,7 @@ import type { Command, LockNode, NodeStatus, UnknownReason, Vote } from "../node
 import type { Runtime } from "../runtime.js";
 import { isCluster, keyPrefixOf, type RedisClient } from "./client.js";
 import { Connection } from "./connection.js";
+import { type Flight, Flights, isWrite, tokenOf } from "./flights.js";
 import { KeptReleases } from "./kept-releases.js";
 import { refusalOf } from "./refusal.js";
 import type { Roster } from "./roster.js";
@@ -20,20 +21,8 @@ export interface IoredisNodeOptions {
   readonly runtime: Runtime;
 }
 
-/** A command on its way: until its answer comes, or the connection ends. */
-interface Flight {
-  readonly command: Command;
-  readonly sentAtMs: number;
-  readonly epoch: number;
-  readonly land: (vote: Vote) => void;
-  /** A release that a Cluster client may carry out before this command, which it may send again. */
-  repeatAfter?: Command;
-}
-
 const MAX_IN_FLIGHT = 512;
 const MAX_QUEUED = 10_000;
-/** A connection whose oldest command is unanswered for so long is made anew, where it is ours. */
-const ABANDON_MS = 5_000;
 /** Releases that the server refused are tried again so often. */
 const RETRY_KEPT_MS = 1_000;
 const LATENCY_WEIGHT = 0.1;
@@ -44,15 +33,13 @@ export class IoredisNode implements LockNode {
   readonly #options: IoredisNodeOptions;
   readonly #connection: Connection;
   readonly #limit = pLimit(MAX_IN_FLIGHT);
-  readonly #flights = new Set<Flight>();
+  readonly #flights: Flights;
   readonly #kept: KeptReleases;
   /** Writes that a Cluster client has not settled: it may send them again, also when they have long landed here. */
   readonly #unsettled = new Set<Flight>();
   /** Tokens whose acquire was not sent: there is nothing to release. */
   readonly #neverSent = new Set<string>();
   readonly #isCluster: boolean;
-  /** The overdue command because of which nothing new is sent. */
-  #overdue: Flight | undefined;
   #latencyMs: number | undefined;
   #hasLostWrites = false;
   #keptSentAtMs = Number.NEGATIVE_INFINITY;
@@ -65,6 +52,11 @@ export class IoredisNode implements LockNode {
     this.#options = options;
     this.#isCluster = isCluster(options.client);
     this.#kept = new KeptReleases(() => options.runtime.nowMs());
+    this.#flights = new Flights({
+      ...options,
+      onOverdueChange: () => this.#publish(),
+      onAbandoned: () => this.#connection.abandon(),
+    });
     this.#gate = new Promise((resolve) => {
       this.#openGate = () => {
         this.#gate = undefined;
@@ -94,8 +86,10 @@ export class IoredisNode implements LockNode {
 
   status(): NodeStatus {
     const { state, lastError } = this.#connection;
-    const isHung = state.is === "ready" && this.#overdue !== undefined;
-    const detail = isHung ? this.#overdueMessage() : "detail" in state ? state.detail : undefined;
+    const { silentMs } = this.#flights;
+    const isHung = state.is === "ready" && silentMs !== undefined;
+    const silence = isHung ? `not responding for ${Math.round(silentMs)} ms` : undefined;
+    const detail = "detail" in state ? state.detail : silence;
     return {
       name: this.name,
       state: isHung ? "not-responding" : state.is,
@@ -118,7 +112,7 @@ export class IoredisNode implements LockNode {
   async close(): Promise<void> {
     this.#openGate();
     this.#connection.close();
-    this.#landAll({ vote: "unknown", reason: "closed", message: "closed while the command was in flight" });
+    this.#flights.landAll(unknown("closed", "closed while the command was in flight"));
   }
 
   /** Why nothing can be sent now. */
@@ -137,7 +131,8 @@ export class IoredisNode implements LockNode {
         if (!this.#connection.isUsable)
           return unknown("not-ready", `not connected: the client is ${this.#connection.client.status}`);
         // Without a time, so that an error can name all nodes that hang together.
-        if (this.#isOverdue()) return unknown("not-responding", "not responding: an earlier command is overdue");
+        if (this.#flights.isOverdue())
+          return unknown("not-responding", "not responding: an earlier command is overdue");
         if (this.#limit.pendingCount >= MAX_QUEUED)
           return unknown("busy", `${MAX_QUEUED} commands are waiting for this node`);
         return undefined;
@@ -152,9 +147,7 @@ export class IoredisNode implements LockNode {
     if (command.kind === "acquire") this.#neverSent.add(command.token);
     if (command.kind !== "release" || this.#neverSent.delete(command.token)) return obstacle;
     this.#repeatBehindWrites(command);
-    const follows =
-      this.#connection.isUsable && [...this.#flights].some((flight) => tokenOf(flight.command) === command.token);
-    if (follows) void this.#fly(command);
+    if (this.#connection.isUsable && this.#flights.carries(command.token)) void this.#fly(command);
     else this.#kept.keep(command);
     return obstacle;
   }
@@ -172,19 +165,12 @@ export class IoredisNode implements LockNode {
   #fly(command: Command): Promise<Vote> {
     this.#neverSent.delete(tokenOf(command));
     return new Promise((resolve) => {
-      const flight: Flight = {
-        command,
-        sentAtMs: this.#options.runtime.nowMs(),
-        epoch: this.#connection.epoch,
-        land: (vote) => {
-          if (!this.#flights.delete(flight)) return;
-          if (command.kind === "release" && vote.vote === "unknown") this.#kept.keep(command);
-          resolve(vote);
-        },
-      };
+      const flight = this.#flights.start(command, this.#connection.epoch, (vote) => {
+        if (command.kind === "release" && vote.vote === "unknown") this.#kept.keep(command);
+        resolve(vote);
+      });
       if (command.kind === "release") this.#repeatBehindWrites(command);
       if (this.#isCluster && isWrite(command)) this.#unsettled.add(flight);
-      this.#flights.add(flight);
       const [name, ...args] = wordsOf(command, !this.#isCluster);
       this.#connection.client.call(name, ...args).then(
         (reply) => this.#answered(flight, voteOf(command, reply)),
@@ -216,11 +202,7 @@ export class IoredisNode implements LockNode {
         this.#latencyMs === undefined ? latencyMs : this.#latencyMs + (latencyMs - this.#latencyMs) * LATENCY_WEIGHT;
     }
     flight.land(vote);
-    const wasOverdue = this.#overdue === flight;
-    if (wasOverdue) {
-      this.#overdue = undefined;
-      this.#publish();
-    }
+    const wasOverdue = this.#flights.endOverdue(flight);
     // A server that goes on refusing releases, and answers all else, is not asked about them at each answer.
     const isRetryDue = this.#options.runtime.nowMs() - this.#keptSentAtMs >= RETRY_KEPT_MS;
     if (vote.vote !== "unknown" && (wasOverdue || isRetryDue)) this.#sendKept();
@@ -235,35 +217,9 @@ export class IoredisNode implements LockNode {
     if (refusal.reason === "timeout" && isCurrent) this.#connection.doubt();
   }
 
-  /**
-   * Whether the oldest command is unanswered for longer than the node timeout. After a stall of our own event loop the answer may
-   * have arrived and not been read, so the node is not called silent before that has been looked at.
-   */
-  #isOverdue(): boolean {
-    if (this.#overdue !== undefined) return true;
-    const { runtime, nodeTimeoutMs } = this.#options;
-    const [oldest] = this.#flights;
-    if (oldest === undefined || runtime.nowMs() - oldest.sentAtMs <= nodeTimeoutMs) return false;
-    runtime.afterArrivals(() => {
-      if (this.#overdue !== undefined || !this.#flights.has(oldest)) return;
-      this.#overdue = oldest;
-      this.#publish();
-      runtime.setTimer(ABANDON_MS, () => {
-        if (this.#flights.has(oldest)) this.#connection.abandon();
-      });
-    });
-    return false;
-  }
-
-  #overdueMessage(): string {
-    const sinceMs = this.#options.runtime.nowMs() - (this.#overdue?.sentAtMs ?? 0);
-    return `not responding for ${Math.round(sinceMs)} ms`;
-  }
-
   #connectionClosed(): { lostWrites: boolean } {
-    this.#hasLostWrites ||= [...this.#flights].some(({ command }) => isWrite(command));
-    this.#overdue = undefined;
-    this.#landAll(unknown("connection", "the connection ended before the answer came"));
+    this.#hasLostWrites ||= this.#flights.hasWrites;
+    this.#flights.landAll(unknown("connection", "the connection ended before the answer came"));
     return { lostWrites: this.#hasLostWrites };
   }
 
@@ -273,10 +229,6 @@ export class IoredisNode implements LockNode {
     if (state.is === "ready") this.#sendKept();
     if (state.is === "ready") this.#hasLostWrites = false;
     this.#publish();
-  }
-
-  #landAll(vote: Vote): void {
-    for (const flight of [...this.#flights]) flight.land(vote);
   }
 
   #sendKept(): void {
@@ -294,13 +246,4 @@ export class IoredisNode implements LockNode {
 
 function unknown(reason: UnknownReason, message: string): Vote {
   return { vote: "unknown", reason, message };
-}
-
-function tokenOf(command: Command): string {
-  return command.kind === "inspect" ? "" : command.token;
-}
-
-/** It can leave a key behind that a release has to delete. */
-function isWrite({ kind }: Command): boolean {
-  return kind === "acquire" || kind === "repair" || kind === "extend";
 }
