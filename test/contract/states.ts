@@ -23,11 +23,11 @@ export const STATES = ["absent", "ours", "another", "hash", "plain"] as const;
 export type State = (typeof STATES)[number];
 
 export const OURS_TTL_MS = 40_000;
-export const ANOTHERS_TTL_MS = 50_000;
+const ANOTHERS_TTL_MS = 50_000;
 export const ANOTHERS_TOKEN = "another's token";
 
 /** With the wall clock running, a time to live has lost a little by the time it is read. */
-export const SLACK_MS = 10_000;
+const SLACK_MS = 10_000;
 
 export function isForeign(state: State): boolean {
   return state === "another" || state === "hash" || state === "plain";
