@@ -6,7 +6,7 @@ import type { Roster } from "./roster.js";
 import { parseServerInfo, type ServerInfo, unfitness } from "./server-info.js";
 
 /**
- * - `connecting`: for the first time; not known yet whether there is a server.
+ * - `connecting`: for the first time, or a Cluster client to other masters than before; not known yet what is there.
  * - `ready`: connected, and INFO says that this is a server that may vote.
  * - `unfit`: connected, and it may not.
  * - `down`: not connected, or connected again and not verified yet.
@@ -143,7 +143,7 @@ export class Connection {
     if (this.#state.is === "closed") return;
     this.epoch += 1;
     this.#options.onClose();
-    this.#become({ is: "down", detail: "a connection to one of the cluster's masters ended" });
+    this.#become({ is: "connecting" });
     if (this.client.status === "ready") this.#verify();
   }
 

@@ -25,6 +25,8 @@ const MAX_IN_FLIGHT = 512;
 const MAX_QUEUED = 10_000;
 /** Releases that the server refused are tried again so often. */
 const RETRY_KEPT_MS = 1_000;
+/** A caller waits for the first connection, and learns why there is none before its round calls that silence. */
+const GATE_SHARE = 0.9;
 const LATENCY_WEIGHT = 0.1;
 
 /** A voter behind a client of ioredis or iovalkey: one master, or one cluster. */
@@ -43,9 +45,10 @@ export class IoredisNode implements LockNode {
   #latencyMs: number | undefined;
   #hasLostWrites = false;
   #keptSentAtMs = Number.NEGATIVE_INFINITY;
-  /** Open until the first connection succeeded or failed, or the first caller has waited for it in vain. */
+  #isRetryingKept = false;
+  /** While it is connecting: until that succeeded or failed, or a caller has waited for it in vain. */
   #gate: Promise<void> | undefined;
-  #openGate!: () => void;
+  #openGate = () => {};
 
   constructor(options: IoredisNodeOptions) {
     this.name = options.name;
@@ -57,12 +60,7 @@ export class IoredisNode implements LockNode {
       onOverdueChange: () => this.#publish(),
       onAbandoned: () => this.#connection.abandon(),
     });
-    this.#gate = new Promise((resolve) => {
-      this.#openGate = () => {
-        this.#gate = undefined;
-        resolve();
-      };
-    });
+    this.#closeGate();
     this.#connection = new Connection({
       ...options,
       onClose: () => this.#connectionClosed(),
@@ -75,7 +73,7 @@ export class IoredisNode implements LockNode {
     const { runtime } = this.#options;
     const giveUpAtMs = runtime.nowMs() + timeoutMs;
     if (this.#gate !== undefined) {
-      const timer = runtime.setTimer(timeoutMs, () => this.#openGate());
+      const timer = runtime.setTimer(timeoutMs * GATE_SHARE, () => this.#openGate());
       await this.#gate;
       timer.cancel();
     }
@@ -166,7 +164,10 @@ export class IoredisNode implements LockNode {
     this.#neverSent.delete(tokenOf(command));
     return new Promise((resolve) => {
       const flight = this.#flights.start(command, this.#connection.epoch, (vote) => {
-        if (command.kind === "release" && vote.vote === "unknown") this.#kept.keep(command);
+        if (command.kind === "release" && vote.vote === "unknown") {
+          this.#kept.keep(command);
+          if (vote.reason === "refused") this.#retryKeptLater();
+        }
         resolve(vote);
       });
       if (command.kind === "release") this.#repeatBehindWrites(command);
@@ -225,10 +226,20 @@ export class IoredisNode implements LockNode {
 
   #connectionChanged(): void {
     const { state } = this.#connection;
-    if (state.is !== "connecting") this.#openGate();
+    if (state.is === "connecting") this.#closeGate();
+    else this.#openGate();
     if (state.is === "ready") this.#sendKept();
     if (state.is === "ready") this.#hasLostWrites = false;
     this.#publish();
+  }
+
+  #closeGate(): void {
+    this.#gate ??= new Promise((resolve) => {
+      this.#openGate = () => {
+        this.#gate = undefined;
+        resolve();
+      };
+    });
   }
 
   #sendKept(): void {
@@ -237,6 +248,17 @@ export class IoredisNode implements LockNode {
     for (const release of this.#kept.take(!this.#hasLostWrites)) {
       void this.#limit(() => this.#depart(release, Number.POSITIVE_INFINITY));
     }
+  }
+
+  /** After a refusal there may be no further answer that would bring the releases to mind. */
+  #retryKeptLater(): void {
+    if (this.#isRetryingKept) return;
+    this.#isRetryingKept = true;
+    this.#options.runtime.setTimer(RETRY_KEPT_MS, () => {
+      this.#isRetryingKept = false;
+      // With an obstacle its end is the time to send them.
+      if (this.#obstacle() === undefined) this.#sendKept();
+    });
   }
 
   #publish(): void {

@@ -36,8 +36,11 @@ export class KeptReleases {
    */
   take(isFateKnown = true): readonly Release[] {
     const nowMs = this.#nowMs();
-    const due = [...this.#kept.values()].filter(({ expiresAtMs }) => !isFateKnown || expiresAtMs > nowMs);
+    const kept = [...this.#kept.values()];
     this.#kept.clear();
-    return due.map(({ release }) => release);
+    if (!isFateKnown) return kept.map(({ release }) => release);
+    // One that has to be kept again is kept for what is left, so that none is tried for ever.
+    const withLeft = kept.map(({ release, expiresAtMs }) => ({ ...release, ttlMs: expiresAtMs - nowMs }));
+    return withLeft.filter(({ ttlMs }) => ttlMs > 0);
   }
 }
