@@ -27,11 +27,6 @@ export interface Outcome {
   readonly votes: readonly NodeVote[];
 }
 
-interface Answer {
-  readonly vote: Vote;
-  readonly elapsedMs: number;
-}
-
 /**
  * One command to all nodes, in parallel: the only fan-out. It settles at the first certain verdict or at its deadline,
  * never later; answers that come after that are still heard, for each says what a node holds.
@@ -46,7 +41,7 @@ export class Round {
   readonly #quorum: Quorum;
   readonly #command: Command;
   readonly #options: RoundOptions;
-  readonly #answers: (Answer | undefined)[];
+  readonly #answers: (NodeVote | undefined)[];
   #isOver = false;
   #verdict: Verdict = "undecided";
   #settle!: (outcome: Outcome) => void;
@@ -80,7 +75,7 @@ export class Round {
   votes(): readonly NodeVote[] {
     return this.#quorum.nodes.map(({ name }, node) => {
       const answer = this.#answers[node];
-      if (answer !== undefined) return { ...answer.vote, name, elapsedMs: answer.elapsedMs };
+      if (answer !== undefined) return answer;
       const elapsedMs = this.stopwatch.elapsedMs();
       if (!this.#isOver) return { vote: "unknown", reason: "pending", message: "no answer yet", name, elapsedMs };
       const message = `timed out after ${Math.round(this.#options.timeoutMs)} ms`;
@@ -100,7 +95,8 @@ export class Round {
   }
 
   #hear(node: number, vote: Vote): void {
-    this.#answers[node] = { vote, elapsedMs: this.stopwatch.elapsedMs() };
+    const { name } = this.#quorum.nodes[node] as LockNode;
+    this.#answers[node] = { ...vote, name, elapsedMs: this.stopwatch.elapsedMs() };
     this.#options.onVote?.(node, vote);
     this.#decide();
     if (!this.#answers.includes(undefined)) this.#end();
@@ -124,7 +120,7 @@ export class Round {
   *#ballots() {
     for (const [node, answer] of this.#answers.entries()) {
       if (this.#options.voters?.has(node) === false) continue;
-      yield answer === undefined && this.#isOver ? "unknown" : answer?.vote.vote;
+      yield answer === undefined && this.#isOver ? "unknown" : answer?.vote;
     }
   }
 }

@@ -55,11 +55,13 @@ export const systemRuntime: Runtime = {
 /**
  * Time that has passed since a start: the larger of what the monotonic and the wall clock say, so that a machine that was
  * suspended sees its locks end early rather than late. A wall clock set back changes nothing; one set forward ends locks early.
+ * It never runs backwards: what was over when somebody looked stays over, also when the wall clock is set right again.
  */
 export class Stopwatch {
   readonly #runtime: Runtime;
   readonly #wallStartMs: number;
   #startMs: number;
+  #seenMs = 0;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -68,7 +70,10 @@ export class Stopwatch {
   }
 
   elapsedMs(): number {
-    return Math.max(this.#runtime.nowMs() - this.#startMs, this.#runtime.wallMs() - this.#wallStartMs);
+    const runtime = this.#runtime;
+    const elapsedMs = Math.max(runtime.nowMs() - this.#startMs, runtime.wallMs() - this.#wallStartMs);
+    this.#seenMs = Math.max(this.#seenMs, elapsedMs);
+    return this.#seenMs;
   }
 
   /** The machine was suspended for so long, which the monotonic clock may not have counted. */
