@@ -64,12 +64,12 @@ async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<
   const token = quorum.runtime.newToken();
   const patienceMs = waitMs === 0 ? Number.POSITIVE_INFINITY : patience.leftMs;
   let lock: HeldLock | undefined;
-  const round = new Round(
+  const round: Round = new Round(
     quorum,
     { kind: "acquire", keys: resources, token, ttlMs },
     {
       timeoutMs: Math.min(nodeTimeoutMs, ttlMs / 4, patienceMs),
-      onVote: (node, vote) => lock?.acquireAnswered(node, vote),
+      onVote: (node, vote) => lock?.acquireAnswered(node, vote, !round.isOver),
     },
   );
   await patience.until(round.settled);

@@ -2,7 +2,7 @@ import { Electorate } from "./core/electorate.js";
 import { publishBackground } from "./diagnostics.js";
 import { QuorumUnreachableError } from "./errors.js";
 import { describeVotes } from "./messages.js";
-import type { Vote } from "./node.js";
+import type { NodeVote, Vote } from "./node.js";
 import { ask, type Quorum, Round } from "./round.js";
 import { Stopwatch } from "./runtime.js";
 
@@ -14,8 +14,14 @@ export interface ExtensionOptions {
   /** Once it is not held any more nothing is concluded from answers, and nothing is written. */
   isHeld(): boolean;
   /** The voters that still hold the keys are no quorum. */
-  onLost(round: Round): void;
+  onLost(answers: Answers): void;
   onRepaired(): void;
+}
+
+/** What the nodes answered in a round, and whose votes counted in it. */
+export interface Answers {
+  readonly votes: readonly NodeVote[];
+  readonly voters: ReadonlySet<number>;
 }
 
 /** How one lock is prolonged: its extend rounds, the nodes that count in them, and the repair of those that lost the keys. */
@@ -24,6 +30,7 @@ export class Extension {
   readonly #electorate: Electorate;
   /** Repairs that have not been answered, by node. */
   readonly #repairing = new Map<number, Stopwatch>();
+  #undecided: Answers | undefined;
 
   constructor(options: ExtensionOptions) {
     this.#options = options;
@@ -35,9 +42,14 @@ export class Extension {
     return this.#electorate.voters;
   }
 
+  /** The last round, if it stayed undecided. */
+  get undecided(): Answers | undefined {
+    return this.#undecided;
+  }
+
   /** Hears the answers to the acquire, those that came after it was won too. */
-  acquireAnswered(node: number, { vote }: Vote): void {
-    if (vote !== "unknown") this.#electorate.acquireAnswered(node, vote === "granted");
+  acquireAnswered(node: number, { vote }: Vote, isInTime: boolean): void {
+    if (vote !== "unknown") this.#electorate.acquireAnswered(node, vote === "granted", isInTime);
   }
 
   /**
@@ -60,6 +72,7 @@ export class Extension {
     );
     const { verdict, votes } = await round.settled;
     if (!isHeld()) return round;
+    this.#undecided = verdict === "won" ? undefined : { votes, voters };
     if (verdict !== "won") {
       const message = describeVotes(resources, votes, quorum.size, undefined, voters);
       throw new QuorumUnreachableError(message, { resources, votes });
@@ -75,7 +88,7 @@ export class Extension {
     if (vote.vote === "granted") this.#electorate.extendGranted(node, ordinal, isWon);
     if (vote.vote !== "denied") return;
     this.#electorate.extendDenied(node);
-    if (this.#electorate.isLost) this.#options.onLost(round);
+    if (this.#electorate.isLost) this.#options.onLost({ votes: round.votes(), voters: round.voters ?? this.voters });
     else if (isWon && vote.found.key === "absent" && this.#electorate.mayRepair(node)) void this.#repair(node, ttlMs);
   }
 

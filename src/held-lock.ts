@@ -3,12 +3,12 @@ import { driftMs } from "./core/validity.js";
 import { Deadline } from "./deadline.js";
 import { publishLoss, traceExtend, traceRelease } from "./diagnostics.js";
 import { type ClosedError, LockLostError, LockReleasedError } from "./errors.js";
-import { Extension } from "./extension.js";
+import { type Answers, Extension } from "./extension.js";
 import { Keeper } from "./keeper.js";
 import type { Lock, ReleaseResult } from "./lock.js";
 import { describeVotes, quote } from "./messages.js";
 import type { Vote } from "./node.js";
-import { requireSignal, requireTtl } from "./options.js";
+import { requireExtendOptions, requireTtl } from "./options.js";
 import { abortable } from "./patience.js";
 import type { Quorum, Round } from "./round.js";
 import { Stopwatch } from "./runtime.js";
@@ -74,10 +74,10 @@ export class HeldLock implements Lock {
       resources,
       token,
       isHeld: () => this.#state.is === "held",
-      onLost: (lostRound) => this.#lose("its keys are gone", lostRound),
+      onLost: (answers) => this.#lose("its keys are gone", answers),
       onRepaired: () => this.#keeper?.hasten(),
     });
-    for (const [node, answer] of round.votes().entries()) this.acquireAnswered(node, answer);
+    for (const [node, answer] of round.votes().entries()) this.acquireAnswered(node, answer, true);
     this.#deadline = new Deadline(
       quorum.runtime,
       () => this.#leftMs(),
@@ -113,9 +113,10 @@ export class HeldLock implements Lock {
     return new Date(Math.min(this.#estate.quorum.runtime.wallMs() + this.remainingMs(), MAX_DATE_MS));
   }
 
-  async extend(ttlMs = this.#ttlMs, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  async extend(ttlMs = this.#ttlMs, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireTtl(ttlMs, this.#estate.quorum.driftFactor);
-    requireSignal(signal);
+    requireExtendOptions(options);
+    const { signal } = options;
     signal?.throwIfAborted();
     // A round that its caller has given up is heard to its end: what it won is held.
     await abortable(this.#extend(ttlMs), signal);
@@ -137,8 +138,8 @@ export class HeldLock implements Lock {
   }
 
   /** Hears the answers to the acquire, those that came after it was won too. */
-  acquireAnswered(node: number, vote: Vote): void {
-    this.#extension.acquireAnswered(node, vote);
+  acquireAnswered(node: number, vote: Vote, isInTime: boolean): void {
+    this.#extension.acquireAnswered(node, vote, isInTime);
   }
 
   /** Time has passed that timers did not count: the machine was suspended (for so long), or the wall clock was set forward. */
@@ -185,21 +186,20 @@ export class HeldLock implements Lock {
   }
 
   #expire(): void {
-    const isOverHeld = this.#validityLeftMs() > this.#holdLeftMs();
-    this.#lose(
-      isOverHeld ? `held for the longest time allowed (maxHoldMs ${this.#maxHoldMs})` : "its validity has ended",
-    );
+    const { undecided } = this.#extension;
+    if (this.#validityLeftMs() > this.#holdLeftMs()) {
+      this.#lose(`held for the longest time allowed (maxHoldMs ${this.#maxHoldMs})`);
+    } else if (undecided === undefined) this.#lose("its validity has ended");
+    else this.#lose("its validity has ended, and the last extension stayed undecided", undecided);
   }
 
   /** Final: a late answer does not bring a lost lock back, and its keys are deleted wherever they may be left. */
-  #lose(why: string, round?: Round): void {
+  #lose(why: string, answers?: Answers): void {
     const { resources } = this;
-    const votes = round?.votes() ?? [];
-    const details =
-      round === undefined
-        ? ""
-        : `; ${describeVotes(resources, votes, this.#estate.quorum.size, undefined, round.voters)}`;
-    const error = new LockLostError(`${quote(resources)}: this lock has been lost: ${why}${details}`, {
+    const votes = answers?.votes ?? [];
+    const { size } = this.#estate.quorum;
+    const details = answers && `; ${describeVotes(resources, votes, size, undefined, answers.voters)}`;
+    const error = new LockLostError(`${quote(resources)}: this lock has been lost: ${why}${details ?? ""}`, {
       resources,
       votes,
     });

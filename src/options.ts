@@ -11,7 +11,7 @@ export interface RedlockOptions {
    * Minimum: above 0.
    * @default 250
    */
-  readonly nodeTimeoutMs?: number;
+  readonly nodeTimeoutMs?: number | undefined;
   /**
    * How much the clocks' rates may differ between this process and the servers, as a share of the ttl: 0.01 is one per cent.
    * It is taken off every validity, with 2 ms for the clocks' granularity.
@@ -20,7 +20,7 @@ export interface RedlockOptions {
    * @default 0.01
    * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
    */
-  readonly driftFactor?: number;
+  readonly driftFactor?: number | undefined;
   /**
    * Delay between two attempts of one waiting call, ms: drawn between 0 and a ceiling that starts at `minMs` and doubles with
    * each lost attempt up to `maxMs`. Counts from the end of the lost attempt.
@@ -28,7 +28,7 @@ export interface RedlockOptions {
    * Minimum: above 0 for `minMs`; `minMs` for `maxMs`.
    * @default { minMs: 10, maxMs: 250 }
    */
-  readonly backoff?: Partial<Backoff>;
+  readonly backoff?: Partial<Backoff> | undefined;
 }
 
 /** Options of one acquisition. */
@@ -40,7 +40,7 @@ export interface AcquireOptions extends HoldOptions {
    * Minimum: 0.
    * @default 10_000
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** Options of a call that makes one attempt. */
@@ -52,7 +52,7 @@ export interface HoldOptions {
    *
    * @default false; true in `using`
    */
-  readonly autoExtend?: boolean;
+  readonly autoExtend?: boolean | undefined;
   /**
    * The longest the lock can be held, ms, counted from its return. After that it counts as lost: the signal aborts and the lock
    * is released everywhere. A stop for routines that never end.
@@ -60,7 +60,7 @@ export interface HoldOptions {
    * Minimum: above 0.
    * @default Infinity
    */
-  readonly maxHoldMs?: number;
+  readonly maxHoldMs?: number | undefined;
 }
 
 export const DEFAULTS = {
@@ -72,7 +72,11 @@ export const DEFAULTS = {
   maxHoldMs: Number.POSITIVE_INFINITY,
 } as const satisfies Required<RedlockOptions> & Required<Omit<AcquireOptions, "signal">>;
 
-export type ResolvedOptions = Required<Omit<RedlockOptions, "backoff">> & { readonly backoff: Backoff };
+export interface ResolvedOptions {
+  readonly nodeTimeoutMs: number;
+  readonly driftFactor: number;
+  readonly backoff: Backoff;
+}
 
 export function resolveOptions(options: RedlockOptions = {}): ResolvedOptions {
   requireObject("options", options, ["nodeTimeoutMs", "driftFactor", "backoff"]);
@@ -87,7 +91,12 @@ export function resolveOptions(options: RedlockOptions = {}): ResolvedOptions {
   return { nodeTimeoutMs, driftFactor, backoff: { minMs, maxMs } };
 }
 
-export type ResolvedAcquireOptions = Required<Omit<AcquireOptions, "signal">> & Pick<AcquireOptions, "signal">;
+export interface ResolvedAcquireOptions {
+  readonly waitMs: number;
+  readonly autoExtend: boolean;
+  readonly maxHoldMs: number;
+  readonly signal: AbortSignal | undefined;
+}
 
 const HOLD_OPTIONS = ["signal", "autoExtend", "maxHoldMs"];
 
@@ -113,7 +122,13 @@ function resolveHold(options: HoldOptions, autoExtendDefault: boolean = DEFAULTS
   return { autoExtend, maxHoldMs, signal };
 }
 
-export function requireSignal(signal: unknown): void {
+/** @throws TypeError for options of `extend` that are none */
+export function requireExtendOptions(options: { readonly signal?: AbortSignal | undefined }): void {
+  requireObject("options", options, ["signal"]);
+  requireSignal(options.signal);
+}
+
+function requireSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return;
   throw new TypeError(`signal: expected an AbortSignal, got ${show(signal)}`);
 }

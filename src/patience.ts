@@ -10,6 +10,8 @@ export class Patience {
   readonly #waitMs: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.cancel(this.#signal?.reason);
+  /** A caller who waits is to hear the outcome: a process that ended instead would look as if it had succeeded. */
+  readonly #alive: Timer;
   #cancelled: { readonly reason: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -18,6 +20,7 @@ export class Patience {
     this.#startMs = runtime.nowMs();
     this.#waitMs = waitMs;
     this.#signal = signal;
+    this.#alive = runtime.keepAlive();
     if (signal?.aborted) this.#onAbort();
     signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -55,6 +58,7 @@ export class Patience {
   }
 
   end(): void {
+    this.#alive.cancel();
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 

@@ -67,6 +67,11 @@ export class Round {
     }
   }
 
+  /** Every node has answered, or the deadline has passed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   get verdict(): Verdict {
     return this.#verdict;
   }

@@ -14,6 +14,8 @@ export interface Runtime {
   uptimeMs(): number;
   /** Calls back once, not earlier than after `delayMs`; it does not keep the process alive. */
   setTimer(delayMs: number, callback: () => void): Timer;
+  /** Keeps the process alive until it is cancelled. */
+  keepAlive(): Timer;
   /** Calls back after the answers that have already arrived at this process have been read. */
   afterArrivals(callback: () => void): void;
   /** A number in [0, 1). */
@@ -30,7 +32,10 @@ export interface Timer {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const TOKEN_BYTES = 16;
 
-/** Globals are looked up at each call, so that fake timers of test runners reach this code. */
+/** Not about time, so a test runner's fake timers must not reach them: they would never call back. */
+const { setImmediate: nextTurn, setInterval: setRealInterval, clearInterval: clearRealInterval } = globalThis;
+
+/** Clocks and timers are looked up at each call, so that fake timers of test runners reach this code. */
 export const systemRuntime: Runtime = {
   nowMs: () => performance.now(),
   wallMs: () => Date.now(),
@@ -46,8 +51,12 @@ export const systemRuntime: Runtime = {
     arm(Math.ceil(delayMs));
     return { cancel: () => clearTimeout(handle) };
   },
+  keepAlive() {
+    const handle = setRealInterval(() => {}, MAX_TIMER_MS);
+    return { cancel: () => clearRealInterval(handle) };
+  },
   // Timers run before sockets are read. After a stall of the event loop the answers are there, unread: one turn reads them.
-  afterArrivals: (callback) => void setImmediate(callback),
+  afterArrivals: (callback) => void nextTurn(callback),
   random: Math.random,
   newToken: () => randomBytes(TOKEN_BYTES).toString("hex"),
 };

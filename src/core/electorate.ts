@@ -53,13 +53,13 @@ export class Electorate {
   }
 
   /**
-   * An answer to the acquire, in time or late. One that comes when extensions are under way may have been carried out just now:
-   * like a key that was set again, it does not count at once.
+   * An answer to the acquire. A grant of the slowest nodes comes when the lock has long been handed over, and counts. One that
+   * comes after the round's deadline may have been carried out just now: like a key that was set again, it does not count at once.
    */
-  acquireAnswered(node: number, granted: boolean): void {
+  acquireAnswered(node: number, granted: boolean, isInTime: boolean): void {
     if (this.#standings[node]?.is !== "unheard") return;
     if (!granted) this.#standings[node] = OUT;
-    else if (this.#lastRound === 0) this.#standings[node] = VOTING;
+    else if (isInTime) this.#standings[node] = VOTING;
     else this.#confirm(node);
   }
 

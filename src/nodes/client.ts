@@ -31,6 +31,8 @@ interface ClientInside {
     readonly sentinels?: readonly { readonly host?: string; readonly port?: number }[];
     readonly keyPrefix?: string;
   };
+  /** `select`: the database that the client has chosen last. */
+  readonly condition?: { readonly select?: number } | null;
   readonly startupNodes?: readonly (string | number | { readonly host?: string; readonly port?: number })[];
   nodes?(role: "master"): readonly RedisClient[];
 }
@@ -56,6 +58,12 @@ export function destroySocket(client: RedisClient): void {
 /** The connections to the masters of a cluster; the client itself where there is none. */
 export function mastersOf(client: RedisClient): readonly RedisClient[] {
   return isCluster(client) ? (inside(client).nodes?.("master") ?? []) : [client];
+}
+
+/** The database that commands are meant for: a client whose SELECT was refused goes on in another one. */
+export function databaseOf(client: RedisClient): number {
+  const { condition, options } = inside(client);
+  return condition?.select ?? options?.db ?? 0;
 }
 
 export function keyPrefixOf(client: RedisClient): string {

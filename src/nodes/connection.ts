@@ -1,6 +1,6 @@
 import type { UnknownReason } from "../node.js";
 import type { Runtime, Timer } from "../runtime.js";
-import { destroySocket, isCluster, isWritable, mastersOf, type RedisClient } from "./client.js";
+import { databaseOf, destroySocket, isCluster, isWritable, mastersOf, type RedisClient } from "./client.js";
 import { refusalOf } from "./refusal.js";
 import type { Roster } from "./roster.js";
 import { parseServerInfo, type ServerInfo, unfitness } from "./server-info.js";
@@ -124,8 +124,8 @@ export class Connection {
   }
 
   #failed(error: Error): void {
-    this.lastError = error;
-    this.#recentError = error;
+    this.lastError = withoutCommand(error);
+    this.#recentError = this.lastError;
     // The client may be trying for the first time, for ever: that is an answer too.
     if (this.#state.is !== "ready" && this.#state.is !== "closed") {
       this.#become({ is: "down", detail: refusalOf(error).message });
@@ -163,7 +163,7 @@ export class Connection {
       (error: unknown) => {
         if (epoch !== this.epoch) return;
         const { reason, message } = refusalOf(error);
-        const detail = `INFO failed: ${message}`;
+        const detail = `cannot be verified: ${message}`;
         this.#become(reason === "timeout" ? { is: "down", detail } : { is: "unfit", reason, detail });
         this.#recheck();
       },
@@ -175,6 +175,9 @@ export class Connection {
     if (isCluster(this.client)) for (const master of masters) this.#watch(master);
     // Not permitted everywhere; it is needed only to end a predecessor.
     const clientId = isCluster(this.client) ? undefined : this.client.call("client", "id").catch(() => undefined);
+    // A SELECT that was refused at the start of the connection leaves it in database 0, where others do not look.
+    const database = databaseOf(this.client);
+    if (database !== 0) await this.client.call("select", database);
     const infos = await infosOf(masters);
     const runIds = new Set(infos.map(({ runId }) => runId));
     if (this.#predecessor !== undefined && runIds.has(this.#predecessor.runId)) {
@@ -235,4 +238,11 @@ async function infosOf(masters: readonly RedisClient[]): Promise<readonly Server
   const failure = answers.find((answer) => answer.status === "rejected");
   if (infos.length === 0 && failure !== undefined) throw failure.reason;
   return infos;
+}
+
+/** An error reply carries its command, and that of AUTH is a password: a status is made to be logged. */
+function withoutCommand(error: Error): Error {
+  if (!("command" in error)) return error;
+  const { name, message } = error;
+  return Object.assign(new Error(message), { name });
 }

@@ -92,7 +92,9 @@ function urlOptions(text: string, where: string): RedisOptions {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === "") {
     // The text may hold a password, so it is not repeated.
-    const got = url === undefined ? "a string that is no URL" : `a URL that begins with "${url.protocol}"`;
+    const got = url?.protocol.startsWith("http")
+      ? `a URL that begins with "${url.protocol}"`
+      : "a string without such a scheme";
     throw new TypeError(
       `${where}: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got ${got}`,
     );

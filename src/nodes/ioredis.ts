@@ -130,7 +130,7 @@ export class IoredisNode implements LockNode {
           return unknown("not-ready", `not connected: the client is ${this.#connection.client.status}`);
         // Without a time, so that an error can name all nodes that hang together.
         if (this.#flights.isOverdue())
-          return unknown("not-responding", "not responding: an earlier command is overdue");
+          return unknown("not-responding", "not responding (an earlier command is overdue)");
         if (this.#limit.pendingCount >= MAX_QUEUED)
           return unknown("busy", `${MAX_QUEUED} commands are waiting for this node`);
         return undefined;

@@ -173,7 +173,7 @@ export class MemoryNode implements LockNode {
     if (this.#downReason !== undefined) return unknown("not-ready", `not connected: ${this.#downReason}`);
     const [oldest] = this.#flights;
     if (oldest === undefined || this.#runtime.nowMs() - oldest.receivedAtMs < DEFAULTS.nodeTimeoutMs) return undefined;
-    return unknown("not-responding", "not responding: an earlier command is overdue");
+    return unknown("not-responding", "not responding (an earlier command is overdue)");
   }
 
   #reply(flight: Flight, vote: Vote): void {

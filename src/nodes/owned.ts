@@ -2,6 +2,8 @@ import { Redis, type RedisOptions } from "ioredis";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
+/** After its end a connection is not waited for: what was written has left. */
+const DISCONNECT_TIMEOUT_MS = 50;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
@@ -14,6 +16,7 @@ const MAX_RETRY_MS = 1_000;
 export function openOwned(options: RedisOptions): Redis {
   return new Redis({
     connectTimeout: CONNECT_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
     connectionName: "redlock-quorum",
     ...options,

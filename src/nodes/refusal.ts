@@ -28,13 +28,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   NOPROTO: "does not speak the protocol version that the client asks for",
 };
 
+/** Inside a script Redis 7 names no code. */
+const SCRIPT_NOPERM = /can't run this command|can't access/;
 const CODE = new RegExp(`\\b(${Object.keys(ADVICE).join("|")})\\b`);
 
 /** Classifies an error of a client: the server's own reply, a time limit of the client, or the connection. */
 export function refusalOf(error: unknown): Refusal {
   const text = error instanceof Error ? error.message : String(error);
   // Redis 6 wraps the errors of a script's commands ("ERR Error running script …: -OOM …"), so the code may stand anywhere.
-  const code = CODE.exec(text)?.[1];
+  const code = CODE.exec(text)?.[1] ?? (SCRIPT_NOPERM.test(text) ? "NOPERM" : undefined);
   if (code !== undefined) return { reason: "refused", message: `${code}: ${ADVICE[code]}`, cause: error };
   if (isReplyError(error)) return { reason: "refused", message: `answered "${text}"`, cause: error };
   if (text === "Command timed out") {

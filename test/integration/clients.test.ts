@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis-5";
 import { Redis as Valkey } from "iovalkey";
@@ -157,4 +158,58 @@ test("a master found by Sentinel, by a client and by options, named after it", a
   await using owner = new Redlock([found]);
   await (await owner.acquire(resourceName(), TTL_MS)).release();
   client.disconnect();
+});
+
+describe("a connection that is not what it was to be", () => {
+  test.each([
+    ["that does not exist", "/99", "ERR DB index is out of range"],
+    ["that the user may not select", "/1", "NOPERM"],
+  ])("a database %s: the node does not vote, instead of locking in database 0", async (_, path, why) => {
+    const master = masters.at(0);
+    await master.admin(
+      "ACL",
+      "SETUSER",
+      "nodb",
+      "on",
+      ">password",
+      "~*",
+      "+@all",
+      ...(path === "/1" ? ["-select"] : []),
+    );
+    await using redlock = new Redlock([`redis://nodb:password@${master.host}:${master.port}${path}`]);
+    const resource = resourceName();
+    const error = await failureOf(redlock.acquire(resource, TTL_MS, { waitMs: 1_000 }));
+    expect(error.message).toContain(why);
+    expect(redlock.nodes[0]?.state).not.toBe("ready");
+    expect(await master.admin("GET", resource)).toBeNull();
+  });
+
+  test("a status shows no password", async () => {
+    const master = masters.at(0);
+    await using redlock = new Redlock([`redis://u:s3cret@${master.host}:${master.port}`]);
+    await failureOf(redlock.tryAcquire(resourceName(), TTL_MS));
+    const { lastError } = redlock.nodes[0] ?? {};
+    expect(lastError?.message).toMatch(/^WRONGPASS/);
+    expect(JSON.stringify({ ...lastError })).not.toContain("s3cret");
+  });
+});
+
+test("the permissions that docs/api.md lists are enough", async () => {
+  const [, rule = ""] = /ACL SETUSER locks (.*)/.exec(await readFile("docs/api.md", "utf8")) ?? [];
+  for (const master of masters.nodes) {
+    await master.admin("ACL", "SETUSER", "locks", ...rule.split(" "));
+    await master.admin("ACL", "LOG", "RESET");
+  }
+  await using redlock = new Redlock(masters.nodes.map(({ host, port }) => `redis://locks:password@${host}:${port}`));
+  await untilReady(redlock);
+  for (const resources of [["lock:a"], ["lock:a", "lock:b"]]) {
+    const lock = await redlock.acquire(resources, TTL_MS);
+    await lock.extend();
+    expect(await redlock.inspect("lock:a")).toMatchObject({ isOurs: true });
+    expect(await redlock.tryAcquire(resources, TTL_MS)).toBeNull();
+    expect(await lock.release()).toMatchObject({ status: "released" });
+  }
+  // What ioredis tells of itself may be refused: nothing depends on it.
+  const refused = await Promise.all(masters.nodes.map((master) => master.admin("ACL", "LOG")));
+  expect(JSON.stringify(refused).replaceAll("client|setinfo", "")).not.toMatch(/"object","[a-z]/);
 });

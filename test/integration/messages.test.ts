@@ -99,7 +99,7 @@ test("three frozen: first attempt", async () => {
 test("three frozen for a while", async () => {
   await Promise.all(at(2, 3, 4).map((master) => master.freeze()));
   expect(await message("invoice:42", 1_500)).toMatchInlineSnapshot(
-    `"QuorumUnreachableError: "invoice:42": 2/5 granted, 3 needed (3 not responding: an earlier command is overdue: redis-3:6379, redis-4:6379, redis-5:6379)"`,
+    `"QuorumUnreachableError: "invoice:42": 2/5 granted, 3 needed (3 not responding (an earlier command is overdue): redis-3:6379, redis-4:6379, redis-5:6379)"`,
   );
 });
 

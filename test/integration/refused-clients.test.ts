@@ -74,10 +74,10 @@ describe("row 21: what can be no node is refused at construction, with what to p
 
   test("what is not an address", () => {
     expect(refusal(["127.0.0.1:6379"])).toMatchInlineSnapshot(
-      `"TypeError: nodes[0]: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got a string that is no URL"`,
+      `"TypeError: nodes[0]: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got a string without such a scheme"`,
     );
     expect(refusal(["localhost"])).toMatchInlineSnapshot(
-      `"TypeError: nodes[0]: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got a string that is no URL"`,
+      `"TypeError: nodes[0]: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got a string without such a scheme"`,
     );
     expect(refusal(["http://user:secret@127.0.0.1"])).toMatchInlineSnapshot(
       `"TypeError: nodes[0]: expected a URL such as "redis://host:6379" (redis, rediss, valkey or valkeys), got a URL that begins with "http:""`,

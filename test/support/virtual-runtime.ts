@@ -55,6 +55,11 @@ export class VirtualRuntime implements Runtime {
     return { cancel: () => this.#forget(timer) };
   }
 
+  /** Nothing to keep: the test is what runs. */
+  keepAlive(): Timer {
+    return { cancel: () => {} };
+  }
+
   afterArrivals(callback: () => void): void {
     this.#arrivals.push(callback);
   }

@@ -186,7 +186,7 @@ describe("P3: any minority of nodes may be dead", () => {
     expect(tookMs).toBeLessThanOrEqual(1_000);
     expect(error).toBeInstanceOf(QuorumUnreachableError);
     expect(String(error)).toMatch(
-      /"a": 1\/3 granted, 2 needed \(2 not responding: an earlier command is overdue: redis-1, redis-3\)/,
+      /"a": 1\/3 granted, 2 needed \(2 not responding \(an earlier command is overdue\): redis-1, redis-3\)/,
     );
     if (!RedlockError.is(error)) throw error;
     expect(error.code).toBe("ERR_QUORUM_UNREACHABLE");

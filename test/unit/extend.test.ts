@@ -23,6 +23,27 @@ describe("extend", () => {
     expect(world.values("a")).toEqual([lock.token, lock.token, lock.token]);
   });
 
+  test("P3: right after the acquire, and two of the quickest nodes hang: the slower ones count", async () => {
+    const world = new World({ nodes: 5 });
+    for (const node of world.memory.slice(3)) node.slow(5);
+    const lock = await held(world);
+    await world.run(lock.extend());
+    await world.runtime.advance(100);
+    for (const node of world.memory.slice(0, 2)) node.freeze();
+    await world.run(lock.extend());
+    expect(lock.remainingMs()).toBeGreaterThan(VALID_MS - 10);
+  });
+
+  test.each([
+    [{ sginal: undefined }, 'options: unknown option "sginal"'],
+    [7, "options: expected an object, got 7 (number)"],
+    [{ signal: {} }, "signal: expected an AbortSignal, got an object (Object)"],
+  ])("options %j are refused: %s", async (options, message) => {
+    const world = new World();
+    const lock = await held(world);
+    await expect(lock.extend(TTL_MS, options as object)).rejects.toThrow(message);
+  });
+
   test("takes a ttl of its own, on the nodes too", async () => {
     const world = new World();
     const lock = await held(world);
@@ -264,7 +285,12 @@ describe("autoExtend", () => {
     await world.runtime.advance(3);
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toBeInstanceOf(LockLostError);
-    expect(String(signal.reason)).toBe('LockLostError: "a": this lock has been lost: its validity has ended');
+    // P8: a loss says which nodes left the extensions undecided.
+    expect(String(signal.reason)).toBe(
+      'LockLostError: "a": this lock has been lost: its validity has ended, and the last extension stayed undecided; ' +
+        '"a": 2/5 granted, 3 needed (3 not responding (an earlier command is overdue): redis-3, redis-4, redis-5)',
+    );
+    expect(signal.reason).toMatchObject({ votes: { length: 5 } });
     for (const node of world.memory) node.thaw();
     await world.runtime.advance(0);
     expect(world.keysLeft()).toEqual([]);

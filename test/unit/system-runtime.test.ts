@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { MemoryNode } from "../../src/nodes/memory.ts";
+import { Redlock } from "../../src/redlock.ts";
 import { Stopwatch, systemRuntime } from "../../src/runtime.ts";
 
 describe("systemRuntime", () => {
@@ -65,5 +67,25 @@ describe("systemRuntime", () => {
     expect(stopwatch.elapsedMs()).toBe(5_100);
     vi.setSystemTime(Date.now() - 60_000);
     expect(stopwatch.elapsedMs(), "it never runs backwards").toBe(5_100);
+  });
+});
+
+describe("with a test runner's fake timers", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("a wait takes the time that the test lets pass, and close() settles", async () => {
+    const nodes = [new MemoryNode(), new MemoryNode(), new MemoryNode()];
+    const redlock = new Redlock(nodes);
+    const lock = await redlock.acquire("a", 1_000);
+    const waiting = redlock.acquire("a", 1_000, { waitMs: 5_000 });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(lock.isHeld()).toBe(false);
+    const second = await waiting;
+    for (const node of nodes) node.freeze();
+    const extending = second.extend().catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await extending).toBeInstanceOf(Error);
+    await redlock.close();
   });
 });

@@ -59,7 +59,7 @@ export class World {
     );
     this.#sockets = this.keys.map(() => []);
     for (let node = 0; node < nodeCount; node += 1) {
-      if (node < last || start === "all granted") this.#electorate.acquireAnswered(node, true);
+      if (node < last || start === "all granted") this.#electorate.acquireAnswered(node, true, true);
       else if (start === "one grant is late") this.#socket(node).push({ is: "acquire reply" });
     }
   }
@@ -119,7 +119,7 @@ export class World {
   #deliver(node: number): void {
     const waiting = this.#socket(node).shift();
     if (waiting === undefined || this.isLost) return;
-    if (waiting.is === "acquire reply") this.#electorate.acquireAnswered(node, true);
+    if (waiting.is === "acquire reply") this.#electorate.acquireAnswered(node, true, true);
     else if (waiting.is === "repair") this.#repair(node);
     else this.#extendOn(node, waiting.round);
   }

@@ -88,7 +88,7 @@ describe("once a rival has been granted a quorum, no extension that is sent afte
 /** A held lock on three nodes that all granted. */
 function heldOnThree(): Electorate {
   const electorate = new Electorate(3, 2);
-  for (const node of [0, 1, 2]) electorate.acquireAnswered(node, true);
+  for (const node of [0, 1, 2]) electorate.acquireAnswered(node, true, true);
   return electorate;
 }
 
@@ -109,20 +109,19 @@ function wonRound(electorate: Electorate, nodeZero: "granted" | "denied"): void 
 describe("who votes", () => {
   test("those that granted the acquire, also late; those that denied or stayed silent do not", () => {
     const electorate = new Electorate(5, 3);
-    electorate.acquireAnswered(0, true);
-    electorate.acquireAnswered(1, false);
-    electorate.acquireAnswered(2, true);
-    electorate.acquireAnswered(3, true);
-    electorate.acquireAnswered(4, true);
+    electorate.acquireAnswered(0, true, true);
+    electorate.acquireAnswered(1, false, true);
+    electorate.acquireAnswered(2, true, true);
+    electorate.acquireAnswered(3, true, true);
+    electorate.acquireAnswered(4, true, true);
     expect(votersOf(electorate)).toEqual([0, 2, 3, 4]);
   });
 
-  test("a grant that comes when extensions are under way does not count at once: it may be of just now", () => {
+  test("a grant that comes after the round's deadline does not count at once: it may be of just now", () => {
     const electorate = new Electorate(3, 2);
-    electorate.acquireAnswered(1, true);
-    electorate.acquireAnswered(2, true);
-    expect(votersOf(electorate)).toEqual([1, 2]);
-    electorate.acquireAnswered(0, true);
+    electorate.acquireAnswered(1, true, true);
+    electorate.acquireAnswered(2, true, true);
+    electorate.acquireAnswered(0, true, false);
     expect(votersOf(electorate)).toEqual([1, 2]);
     wonRound(electorate, "granted");
     expect(votersOf(electorate)).toEqual([0, 1, 2]);
@@ -139,10 +138,10 @@ describe("who votes", () => {
 
   test("not a node that said its key is gone, though a late answer to the acquire says otherwise", () => {
     const electorate = new Electorate(3, 2);
-    electorate.acquireAnswered(0, true);
-    electorate.acquireAnswered(1, true);
+    electorate.acquireAnswered(0, true, true);
+    electorate.acquireAnswered(1, true, true);
     electorate.extendDenied(2);
-    electorate.acquireAnswered(2, true);
+    electorate.acquireAnswered(2, true, true);
     expect(votersOf(electorate)).toEqual([0, 1]);
   });
 
@@ -180,8 +179,8 @@ describe("who votes", () => {
 
   test("a node that never answered the acquire, and is found to hold the key, is treated as a repaired one", () => {
     const electorate = new Electorate(3, 2);
-    electorate.acquireAnswered(1, true);
-    electorate.acquireAnswered(2, true);
+    electorate.acquireAnswered(1, true, true);
+    electorate.acquireAnswered(2, true, true);
     wonRound(electorate, "granted");
     expect(votersOf(electorate)).toEqual([1, 2]);
     wonRound(electorate, "granted");
