@@ -192,9 +192,12 @@ export class IoredisNode implements LockNode {
     this.#unsettled.delete(flight);
     const { repeatAfter } = flight;
     if (repeatAfter !== undefined) void this.#limit(() => this.#depart(repeatAfter, Number.POSITIVE_INFINITY));
+    // Whatever the answer is worth, the node is not silent any more.
+    const wasOverdue = this.#flights.endOverdue(flight);
     if (flight.epoch !== this.#connection.epoch) {
       // The client sent the command again on a new connection: the server may have lost its data in between.
       flight.land(unknown("connection", "answered on another connection than the command was sent on"));
+      if (wasOverdue) this.#sendKept();
       return;
     }
     if (vote.vote !== "unknown") {
@@ -203,7 +206,6 @@ export class IoredisNode implements LockNode {
         this.#latencyMs === undefined ? latencyMs : this.#latencyMs + (latencyMs - this.#latencyMs) * LATENCY_WEIGHT;
     }
     flight.land(vote);
-    const wasOverdue = this.#flights.endOverdue(flight);
     // A server that goes on refusing releases, and answers all else, is not asked about them at each answer.
     const isRetryDue = this.#options.runtime.nowMs() - this.#keptSentAtMs >= RETRY_KEPT_MS;
     if (vote.vote !== "unknown" && (wasOverdue || isRetryDue)) this.#sendKept();
