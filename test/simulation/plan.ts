@@ -1,0 +1,132 @@
+import { Chance } from "./chance.ts";
+import type { FlawName } from "./flaws.ts";
+
+/** Faults that can happen at any moment of a run that stays within bounds. What each does: faults.ts. */
+export const FAULTS = [
+  "crash",
+  "crash losing data",
+  "freeze",
+  "slow",
+  "refuse",
+  "delay",
+  "cut",
+  "partition",
+  "one-way stop",
+  "pause",
+  "stall",
+  "suspend",
+  "kill",
+  "close",
+  "set clock forward",
+  "set clock back",
+] as const;
+
+export type FaultName = (typeof FAULTS)[number] | "set server clock forward";
+
+/** Which assumption of the algorithm does not hold in a run. Without one, nothing may be found. */
+export const HOLES = ["drift", "empty restart", "disjoint quorums", "server clock", "suspension hidden"] as const;
+export type Hole = (typeof HOLES)[number];
+
+/** What a run is asked to be, beside its seed. */
+export interface Wish {
+  readonly seed: number;
+  readonly hole?: Hole | undefined;
+  /** Left out, to make a failing run smaller. */
+  readonly without?: readonly FaultName[];
+  readonly maxClients?: number | undefined;
+  readonly flaw?: FlawName | undefined;
+}
+
+/** What is decided before a run begins. */
+export interface Plan {
+  readonly seed: number;
+  readonly hole: Hole | undefined;
+  readonly flaw: FlawName | undefined;
+  /**
+   * Servers that lose their data may be back at once. That is out of bounds, so two may hold one lock; all the rest must hold, above
+   * all that a lock which another one got meanwhile is lost for its first holder.
+   */
+  readonly forgets: boolean;
+  readonly nodes: number;
+  readonly clients: number;
+  /** Concurrent callers in one client. */
+  readonly callers: number;
+  readonly resources: readonly string[];
+  readonly ttlMs: number;
+  /** The longest ttl that anybody asks for. */
+  readonly maxTtlMs: number;
+  readonly nodeTimeoutMs: number;
+  readonly driftFactor: number;
+  /** The clocks' rates are within 1 ± half of it. */
+  readonly rateSpread: number;
+  readonly meanDelayMs: number;
+  readonly backoffMaxMs: number;
+  /** Mean time between two calls of one caller, ms. */
+  readonly thinkMs: number;
+  /** How long anything may happen. */
+  readonly safetyMs: number;
+  readonly faults: readonly FaultName[];
+  /** Mean time between two faults, ms. */
+  readonly faultEveryMs: number;
+  readonly mayKill: boolean;
+  /** At the end of the safety phase callers are told to stop at once; otherwise they finish what they do. */
+  readonly endsAbruptly: boolean;
+}
+
+/** Most worlds are small: what can go wrong in a large one nearly always can in a small one, and there a run costs less. */
+const SIZES = { "3": 66, "4": 10, "5": 15, "6": 3, "7": 2, "8": 2, "9": 2 };
+const CLIENTS = { "2": 62, "3": 24, "4": 8, "5": 2, "6": 2, "8": 1, "12": 1 };
+
+/** Each run leaves some faults out entirely: they hide one another (swarm testing, Groce et al., ISSTA 2012). */
+export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POSITIVE_INFINITY }: Wish): Plan {
+  const chance = new Chance(seed);
+  const nodes = hole === "disjoint quorums" ? 5 : Number(chance.weighted(SIZES));
+  const clients = Math.min(Number(chance.weighted(CLIENTS)), maxClients);
+  const ttlMs = Math.round(chance.magnitude(60, 20_000));
+  const driftFactor = chance.pick([0.001, 0.01, 0.01, 0.05]);
+  const forgets = hole === "empty restart" || (hole === undefined && chance.happens(0.15));
+  const faultCount = chance.whole(0, 10);
+  const safetyMs = ttlMs * chance.between(1, 2.5) + 50;
+  const nodeTimeoutMs = chance.pick([25, 100, 250]);
+  const enabled = FAULTS.filter(() => chance.happens(0.45));
+  // A suspension shows in the wall clock, unless that is set back: then only at timer turns, in the time since boot.
+  const excluded = enabled.includes("suspend") ? [...without, "set clock back"] : without;
+  return {
+    seed,
+    hole,
+    flaw,
+    forgets,
+    nodes,
+    clients,
+    callers: chance.happens(0.1) ? 2 : 1,
+    resources: ["a", "b", "c"].slice(0, chance.pick([1, 1, 1, 2, 3])),
+    ttlMs,
+    maxTtlMs: ttlMs * 2,
+    nodeTimeoutMs,
+    driftFactor,
+    rateSpread: rateSpreadOf(hole, driftFactor),
+    meanDelayMs: Math.min(chance.magnitude(0.05, 8), ttlMs / 60, nodeTimeoutMs / 15),
+    backoffMaxMs: Math.max(20, ttlMs * chance.between(0.2, 0.8)),
+    thinkMs: ttlMs * chance.between(0.05, 0.5),
+    safetyMs,
+    faults: [...enabled, ...faultsOf(hole, forgets)].filter((fault) => !excluded.includes(fault)),
+    faultEveryMs: safetyMs / faultCount,
+    mayKill: chance.happens(0.9),
+    endsAbruptly: chance.happens(0.6),
+  };
+}
+
+/**
+ * Within bounds: a key lives `ttl / (1 + spread/2)` at least, a holder counts on `ttl × (1 − factor) / (1 − spread/2)` at most.
+ * With the spread equal to the factor the first is the larger one, by a hair.
+ */
+function rateSpreadOf(hole: Hole | undefined, driftFactor: number): number {
+  return hole === "drift" ? Math.min(0.5, driftFactor * 8) : driftFactor;
+}
+
+function faultsOf(hole: Hole | undefined, forgets: boolean): readonly FaultName[] {
+  if (forgets) return ["crash losing data"];
+  if (hole === "server clock") return ["set server clock forward"];
+  if (hole === "suspension hidden") return ["suspend"];
+  return [];
+}

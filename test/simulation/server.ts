@@ -1,0 +1,274 @@
+import type { Command, CommandKind, Vote } from "../../src/node.ts";
+import { MemoryStore } from "../../src/nodes/memory-store.ts";
+import { wordsOf } from "../../src/nodes/scripts.ts";
+import type { Chance } from "./chance.ts";
+import type { Connection, ToServer, Words } from "./connection.ts";
+import type { Counts } from "./counts.ts";
+import type { Time } from "./time.ts";
+import type { Timeline } from "./timeline.ts";
+
+export interface ServerOptions {
+  readonly name: string;
+  readonly time: Time;
+  readonly timeline: Timeline;
+  readonly counts: Counts;
+  readonly chance: Chance;
+  /** How fast its clock runs. */
+  readonly rate: number;
+  /** Whether clients are permitted CLIENT KILL. */
+  readonly mayKill: boolean;
+  /** After each command that was carried out. */
+  onCommand(server: Server, connection: Connection): void;
+}
+
+interface Received {
+  readonly connection: Connection;
+  readonly words: Words;
+}
+
+/** One master as its connections see it: one thread, keys with times to live on its own clock, and a life that can end. */
+export class Server {
+  readonly name: string;
+  readonly store: MemoryStore;
+  /** Each command takes so long. */
+  serviceMs = 0;
+  /** The error that writes are answered with, if any. */
+  refusal: string | undefined;
+  /** Up to which time keys may have been lost, in true time. */
+  lostDataAtMs = Number.NEGATIVE_INFINITY;
+  readonly #options: ServerOptions;
+  readonly #connections = new Set<Connection>();
+  #inbox: Received[] = [];
+  #isUp = true;
+  #isFrozen = false;
+  #isBusy = false;
+  #loadsUntilMs = 0;
+  #starts = 0;
+  #connectionIds = 0;
+  #clockStepMs = 0;
+
+  constructor(options: ServerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.store = new MemoryStore(() => options.time.nowMs * options.rate + this.#clockStepMs);
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  receive(connection: Connection, message: ToServer): void {
+    if (message.is === "open") this.#accept(connection);
+    else if (!connection.isOpenAtServer) {
+      if (message.is === "command") this.#options.counts.add("request lost");
+    } else if (message.is === "end") this.#inbox.push({ connection, words: END });
+    else this.#inbox.push({ connection, words: message.words });
+    this.#work();
+  }
+
+  /** The server's end of a connection goes: what it has not read is lost. */
+  drop(connection: Connection): void {
+    if (!connection.isOpenAtServer) return;
+    connection.isOpenAtServer = false;
+    this.#connections.delete(connection);
+    const unread = this.#inbox.filter((received) => received.connection === connection && received.words !== END);
+    this.#options.counts.add("request lost", unread.length);
+    this.#inbox = this.#inbox.filter((received) => received.connection !== connection);
+    connection.replies.send({ is: "end" });
+  }
+
+  crash({ keepsData }: { keepsData: boolean }): void {
+    const { time, timeline, counts, chance } = this.#options;
+    this.#isUp = false;
+    this.#isFrozen = false;
+    this.#isBusy = false;
+    timeline.note(time.nowMs, this.name, keepsData ? "crashes" : "crashes and loses its data");
+    counts.add("server crash");
+    for (const connection of [...this.#connections]) {
+      if (chance.happens(0.5)) counts.add("reply lost", connection.replies.cut().length);
+      this.drop(connection);
+    }
+    if (keepsData) return;
+    this.store.clear();
+    this.lostDataAtMs = time.nowMs;
+  }
+
+  start({ loadsForMs }: { loadsForMs: number }): void {
+    const { time, timeline, counts } = this.#options;
+    this.#isUp = true;
+    this.#starts += 1;
+    this.#loadsUntilMs = time.nowMs + loadsForMs;
+    timeline.note(time.nowMs, this.name, "starts");
+    if (loadsForMs > 0) counts.add("server loading");
+  }
+
+  finishLoading(): void {
+    this.#loadsUntilMs = 0;
+  }
+
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  /** What was received meanwhile is carried out: in order on each connection, in any order between them. */
+  thaw(): void {
+    if (!this.#isFrozen) return;
+    this.#isFrozen = false;
+    const turns = this.#options.chance.shuffled(this.#inbox.map(({ connection }) => connection));
+    const waiting = this.#inbox;
+    this.#inbox = turns.flatMap((turn) =>
+      waiting.splice(
+        waiting.findIndex(({ connection }) => connection === turn),
+        1,
+      ),
+    );
+    this.#work();
+  }
+
+  stepClock(ms: number): void {
+    this.#clockStepMs += ms;
+  }
+
+  /** Whether all of the keys are the token's. */
+  isHolding(keys: readonly string[], token: string): boolean {
+    return keys.every((key) => this.store.read(key)?.value === token);
+  }
+
+  #accept(connection: Connection): void {
+    if (!this.#isUp) {
+      connection.replies.send({ is: "end" });
+      return;
+    }
+    this.#connectionIds += 1;
+    connection.id = this.#connectionIds;
+    connection.isOpenAtServer = true;
+    this.#connections.add(connection);
+    connection.replies.send({ is: "opened" });
+  }
+
+  /** Carries out what was received, one command after the other. */
+  #work(): void {
+    while (this.#isUp && !this.#isFrozen && !this.#isBusy && this.#inbox.length > 0) {
+      if (this.serviceMs > 0) {
+        this.#isBusy = true;
+        this.#options.time.after(this.serviceMs, () => this.#workOn());
+        return;
+      }
+      this.#serveNext();
+    }
+  }
+
+  #workOn(): void {
+    if (!this.#isBusy) return;
+    this.#isBusy = false;
+    if (this.#isUp && !this.#isFrozen) this.#serveNext();
+    this.#work();
+  }
+
+  #serveNext(): void {
+    const next = this.#inbox.shift();
+    if (next === undefined) return;
+    const { connection, words } = next;
+    if (words === END) {
+      this.drop(connection);
+      return;
+    }
+    if (!connection.isOpenAtClient) this.#options.counts.add("late run from an old connection");
+    const answer = this.#answer(connection, words);
+    connection.replies.send(
+      answer instanceof Refused ? { is: "error", message: answer.message } : { is: "reply", reply: answer },
+    );
+  }
+
+  #answer(connection: Connection, words: Words): unknown {
+    const [name, first] = words;
+    if (name === "info") return this.#info();
+    if (name === "client") return first === "id" ? connection.id : this.#kill(Number(words[3]));
+    if (this.#options.time.nowMs < this.#loadsUntilMs)
+      return new Refused("LOADING Redis is loading the dataset in memory");
+    if (this.refusal !== undefined) {
+      this.#options.counts.add("server refuses writes");
+      return new Refused(this.refusal);
+    }
+    const reply = this.#carryOut(words);
+    this.#options.onCommand(this, connection);
+    return reply;
+  }
+
+  #info(): string {
+    const isLoading = this.#options.time.nowMs < this.#loadsUntilMs;
+    return `redis_version:7.2.4\r\nrun_id:${this.name}/${this.#starts}\r\nrole:master\r\nloading:${isLoading ? 1 : 0}`;
+  }
+
+  #kill(id: number): unknown {
+    if (!this.#options.mayKill)
+      return new Refused("NOPERM this user has no permissions to run the 'client|kill' command");
+    const victim = [...this.#connections].find((connection) => connection.id === id);
+    if (victim === undefined) return 0;
+    this.#options.counts.add("predecessor killed");
+    this.drop(victim);
+    return 1;
+  }
+
+  #carryOut(words: Words): unknown {
+    const command = commandOf(words);
+    const { time, timeline } = this.#options;
+    // SET NX looks for any value; the scripts tell our own from another's.
+    const isTaken = words[0] === "set" && this.store.read(String(words[1])) !== undefined;
+    const vote = isTaken ? undefined : this.store.carryOut(command);
+    timeline.note(time.nowMs, this.name, `${command.kind}: ${vote?.vote ?? "denied"}`, () => describe(command, vote));
+    if (words[0] === "set") return isTaken ? null : "OK";
+    return replyOf(vote as Vote);
+  }
+}
+
+/** Stands in an inbox for the end of a connection. */
+const END: Words = [];
+
+class Refused {
+  constructor(readonly message: string) {}
+}
+
+/** The scripts by their text, learned from the words that the library sends; acquire and repair are one. */
+const KIND_OF_SCRIPT: ReadonlyMap<unknown, CommandKind> = new Map(
+  (["acquire", "extend", "release", "inspect"] as const).map((kind) => {
+    const command = { kind, keys: ["key"], token: "token", ttlMs: 1 };
+    return [wordsOf(command, false)[1], kind];
+  }),
+);
+
+function commandOf(words: Words): Command {
+  if (words[0] === "set") {
+    return { kind: "acquire", keys: [String(words[1])], token: String(words[2]), ttlMs: Number(words[4]) };
+  }
+  const kind = KIND_OF_SCRIPT.get(words[1]);
+  if (kind === undefined) throw new Error(`no server would know: ${words.join(" ")}`);
+  const keyCount = Number(words[2]);
+  const keys = words.slice(3, 3 + keyCount).map(String);
+  const [token, ttlMs] = words.slice(3 + keyCount);
+  return { kind, keys, token: String(token), ttlMs: Number(ttlMs ?? 0) };
+}
+
+/** What the script answers where the store votes so. */
+function replyOf(vote: Vote): unknown {
+  if (vote.vote === "unknown") throw new Error("a store always knows");
+  const { vote: verdict, found } = vote;
+  const carriedOut = verdict === "granted" ? 1 : 0;
+  if (found.key !== "another") return [carriedOut, found.key];
+  const ttlMs = found.ttlMs === Number.POSITIVE_INFINITY ? -1 : (found.ttlMs ?? -2);
+  return [carriedOut, "another", ttlMs, found.type ?? "", found.token ?? ""];
+}
+
+function describe(command: Command, vote: Vote | undefined): string {
+  const token = command.kind === "inspect" ? "" : ` for ${command.token}`;
+  const ttl =
+    command.kind === "acquire" || command.kind === "extend" || command.kind === "repair"
+      ? `, ttl ${command.ttlMs}`
+      : "";
+  const found = vote === undefined || vote.vote === "unknown" ? "" : ` (${vote.found.key})`;
+  return `${command.keys.join("+")}${token}${ttl}${found}`;
+}
