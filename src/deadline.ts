@@ -24,11 +24,14 @@ export class Deadline {
   /** Anew, when the end has come nearer. */
   arm(): void {
     this.cancel();
-    this.#timer = this.#runtime.setTimer(Math.max(0, Math.floor(this.#leftMs()) - TIMER_SLACK_MS), () => {
+    const leftMs = this.#leftMs();
+    this.#timer = this.#runtime.setTimer(Math.max(0, Math.floor(leftMs) - TIMER_SLACK_MS), () => {
       // Whole milliseconds here as above: with a part of one more than the slack, the next timer could be the one that is late.
       if (Math.floor(this.#leftMs()) <= TIMER_SLACK_MS) this.#onPassed();
       else this.arm();
     });
+    // Had the process been stopped between the look at the clock and the setting of the timer, the timer would be late by that.
+    if (leftMs - this.#leftMs() > TIMER_SLACK_MS) this.arm();
   }
 
   cancel(): void {
