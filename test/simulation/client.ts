@@ -4,7 +4,7 @@ import { Redlock } from "../../src/redlock.ts";
 import type { Chance } from "./chance.ts";
 import type { Checker } from "./checker.ts";
 import type { Counts } from "./counts.ts";
-import { FLAWS } from "./flaws.ts";
+import { flawOf } from "./flaws.ts";
 import { Machine } from "./machine.ts";
 import type { Link } from "./network.ts";
 import type { Plan } from "./plan.ts";
@@ -112,7 +112,7 @@ export class Client {
       return new IoredisNode({ name: options.host, client, isOwned, nodeTimeoutMs, roster, runtime: machine });
     });
     const watcher = checker.watcherOf(this);
-    const flaw = plan.flaw === undefined ? undefined : FLAWS[plan.flaw];
+    const flaw = plan.flaw === undefined ? undefined : flawOf(plan.flaw);
     const watched = this.#nodes.map((node) => new WatchedNode(flaw?.spoil(node) ?? node, watcher));
     const backoff = { minMs: plan.backoffMaxMs / 4, maxMs: plan.backoffMaxMs };
     return new Redlock(watched, { nodeTimeoutMs: plan.nodeTimeoutMs, driftFactor: plan.driftFactor, backoff }, machine);

@@ -6,7 +6,7 @@ import type { Server } from "./server.ts";
 import type { World } from "./world.ts";
 
 /** Where something goes wrong. */
-export interface Spot {
+interface Spot {
   readonly client: Client;
   readonly server: Server;
 }

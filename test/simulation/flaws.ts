@@ -7,6 +7,8 @@ type Send = (command: Command, timeoutMs: number) => Promise<Vote>;
 export interface Flaw {
   /** What has to notice it, whichever is first. */
   readonly breaks: readonly Invariant[];
+  /** It shows only where servers forget. */
+  readonly needsForgetting?: true;
   spoil(node: LockNode): LockNode;
 }
 
@@ -32,6 +34,7 @@ export const FLAWS = {
   },
   "an extension creates keys": {
     breaks: ["not taken back"],
+    needsForgetting: true,
     spoil: (node) =>
       spoiled(
         node,
@@ -77,6 +80,10 @@ export const FLAWS = {
 } as const satisfies Record<string, Flaw>;
 
 export type FlawName = keyof typeof FLAWS;
+
+export function flawOf(name: FlawName): Flaw {
+  return FLAWS[name];
+}
 
 function spoiled(node: LockNode, spoil: (send: Send) => Send): LockNode {
   return {

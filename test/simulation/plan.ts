@@ -1,5 +1,5 @@
 import { Chance } from "./chance.ts";
-import type { FlawName } from "./flaws.ts";
+import { type FlawName, flawOf } from "./flaws.ts";
 
 /** Faults that can happen at any moment of a run that stays within bounds. What each does: faults.ts. */
 export const FAULTS = [
@@ -84,8 +84,10 @@ export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POS
   const clients = Math.min(Number(chance.weighted(CLIENTS)), maxClients);
   const ttlMs = Math.round(chance.magnitude(60, 20_000));
   const driftFactor = chance.pick([0.001, 0.01, 0.01, 0.05]);
-  const forgets = hole === "empty restart" || (hole === undefined && chance.happens(0.15));
-  const faultCount = chance.whole(0, 10);
+  const isForgetful = chance.happens(0.15);
+  const needsForgetting = hole === "empty restart" || (flaw !== undefined && flawOf(flaw).needsForgetting === true);
+  const forgets = needsForgetting || (hole === undefined && isForgetful);
+  const faultCount = chance.whole(0, 10) + (forgets ? 6 : 0);
   const safetyMs = ttlMs * chance.between(1, 2.5) + 50;
   const nodeTimeoutMs = chance.pick([25, 100, 250]);
   const enabled = FAULTS.filter(() => chance.happens(0.45));
@@ -125,7 +127,8 @@ function rateSpreadOf(hole: Hole | undefined, driftFactor: number): number {
 }
 
 function faultsOf(hole: Hole | undefined, forgets: boolean): readonly FaultName[] {
-  if (forgets) return ["crash losing data"];
+  // Several servers have to forget before it shows.
+  if (forgets) return Array.from({ length: 6 }, () => "crash losing data");
   if (hole === "server clock") return ["set server clock forward"];
   if (hole === "suspension hidden") return ["suspend"];
   return [];
