@@ -29,6 +29,11 @@ export interface Lost {
 
 type LostAttempt = Pick<Lost, "why" | "votes" | "freeInMs">;
 
+interface WonAttempt {
+  readonly lock: HeldLock;
+  readonly votes: readonly NodeVote[];
+}
+
 /**
  * One caller's way to a lock: attempts, each with a token of its own, and waiting between them.
  *
@@ -41,9 +46,12 @@ export async function acquisition(estate: Estate, wish: Wish, patience: Patience
   do {
     patience.throwIfCancelled();
     attempts += 1;
-    const outcome = await attempt(estate, wish, patience);
-    if (outcome instanceof HeldLock) return outcome;
+    const ended = await admitted(estate, wish, patience);
+    if (ended !== undefined && "lock" in ended && ended.lock.isHeld()) return ended.lock;
     patience.throwIfCancelled();
+    // Its time ended before its turn came.
+    if (ended === undefined) break;
+    const outcome = "lock" in ended ? tooLate(ended) : ended;
     // An attempt that the caller's deadline cut short says less than the whole one before it.
     if (lost === undefined || outcome.why === "data" || patience.leftMs > 0) lost = outcome;
     const isInVain = lost.why === "data";
@@ -54,11 +62,43 @@ export async function acquisition(estate: Estate, wish: Wish, patience: Patience
     patience.throwIfCancelled();
     // An attempt that begins when the time is over could only be given up at once.
   } while (patience.leftMs > 0);
+  lost ??= {
+    why: "unreachable",
+    votes: estate.quorum.nodes.map(({ name }) => ({ ...NOT_ASKED, name })),
+    freeInMs: undefined,
+  };
   return { ...lost, resources: wish.resources, attempts, waitedMs: patience.waitedMs };
 }
 
+/** The event loop stalled on the way here, and the validity has passed meanwhile. */
+function tooLate({ lock, votes }: WonAttempt): LostAttempt {
+  void lock.release();
+  return { why: "unreachable", votes, freeInMs: undefined };
+}
+
+const NOT_ASKED = {
+  vote: "unknown",
+  reason: "busy",
+  message: "not asked: too many acquisitions of this process are under way",
+  elapsedMs: 0,
+} as const;
+
+/** An attempt when its turn has come; undefined when the caller was cancelled, or its time ended, before that. */
+async function admitted(estate: Estate, wish: Wish, patience: Patience): Promise<WonAttempt | LostAttempt | undefined> {
+  const isOver = () => patience.isCancelled || (wish.waitMs > 0 && patience.leftMs <= 0);
+  let begun: Promise<WonAttempt | LostAttempt> | undefined;
+  const turn = estate.admission(async () => {
+    if (isOver()) return;
+    begun = attempt(estate, wish, patience);
+    await begun;
+  });
+  await patience.until(turn, wish.waitMs > 0 ? patience.leftMs : undefined);
+  // Once begun it ends by itself, and soon: the caller's end is its own.
+  return begun;
+}
+
 /** One acquire round, and its clean-up when it is lost. The clean-up is sent at once whatever ends the attempt. */
-async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<HeldLock | LostAttempt> {
+async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<WonAttempt | LostAttempt> {
   const { quorum, nodeTimeoutMs, cleanup } = estate;
   const { resources, ttlMs, waitMs, autoExtend, maxHoldMs } = wish;
   const token = quorum.runtime.newToken();
@@ -75,7 +115,7 @@ async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<
   await patience.until(round.settled);
   if (round.verdict === "won" && !patience.isCancelled && round.validityLeftMs() > 0) {
     lock = new HeldLock(estate, { resources, token, ttlMs, round, autoExtend, maxHoldMs });
-    return lock;
+    return { lock, votes: round.votes() };
   }
   const released = cleanup.release(resources, token, ttlMs);
   // The answers tell who holds the key and for how long, and which nodes are well: worth a round trip, not the caller's deadline.

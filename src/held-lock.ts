@@ -1,3 +1,4 @@
+import type { LimitFunction } from "p-limit";
 import type { Cleanup } from "./cleanup.js";
 import { driftMs } from "./core/validity.js";
 import { Deadline } from "./deadline.js";
@@ -31,6 +32,8 @@ export interface Estate {
   readonly quorum: Quorum;
   readonly nodeTimeoutMs: number;
   readonly cleanup: Cleanup;
+  /** Bounds the attempts under way: one that waits for its turn at the nodes would use up its own time. */
+  readonly admission: LimitFunction;
   onEnd(lock: HeldLock): void;
 }
 
@@ -144,6 +147,8 @@ export class HeldLock implements Lock {
 
   /** Time has passed that timers did not count: the machine was suspended (for so long), or the wall clock was set forward. */
   noteSuspension(suspendedMs: number): void {
+    // Another lock's listener may have released this one in the same turn.
+    if (this.#state.is !== "held") return;
     this.#validity.stopwatch.addSuspension(suspendedMs);
     this.#held.addSuspension(suspendedMs);
     if (this.#leftMs() > 0) this.#deadline.arm();

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { acquisition, type Lost } from "./acquisition.js";
 import { Cleanup } from "./cleanup.js";
 import { quorumOf } from "./core/tally.js";
@@ -27,6 +28,9 @@ import { Patience } from "./patience.js";
 import { Round } from "./round.js";
 import { type Runtime, systemRuntime } from "./runtime.js";
 
+/** With more, an attempt's time would pass in this process; with fewer, the nodes would wait. */
+const MAX_ATTEMPTS = 256;
+
 export type Routine<T> = (signal: AbortSignal, lock: Lock) => Promise<T> | T;
 
 /**
@@ -55,7 +59,8 @@ export class Redlock implements AsyncDisposable {
     const quorum = { nodes: opened.all, size: quorumOf(opened.all.length), driftFactor, runtime };
     this.#locks = new HeldLocks(runtime);
     const cleanup = new Cleanup(quorum, nodeTimeoutMs);
-    this.#estate = { quorum, nodeTimeoutMs, cleanup, onEnd: (lock) => this.#locks.delete(lock) };
+    const admission = pLimit(MAX_ATTEMPTS);
+    this.#estate = { quorum, nodeTimeoutMs, cleanup, admission, onEnd: (lock) => this.#locks.delete(lock) };
   }
 
   /** How each node does now, in the order given. */

@@ -1,7 +1,7 @@
 import type { UnknownReason } from "../node.js";
 import type { Runtime, Timer } from "../runtime.js";
 import { databaseOf, destroySocket, isCluster, isWritable, mastersOf, type RedisClient } from "./client.js";
-import { refusalOf } from "./refusal.js";
+import { refusalOf, withoutCommand } from "./refusal.js";
 import type { Roster } from "./roster.js";
 import { parseServerInfo, type ServerInfo, unfitness } from "./server-info.js";
 
@@ -50,7 +50,7 @@ export class Connection {
   #recentError: Error | undefined;
   readonly #options: ConnectionOptions;
   readonly #listeners: readonly (readonly [event: string, listener: Listener])[];
-  readonly #watchedMasters = new WeakSet<RedisClient>();
+  readonly #watchedMasters = new Map<RedisClient, Listener>();
 
   #state: ConnectionState = { is: "connecting" };
   #timer: Timer | undefined;
@@ -85,10 +85,10 @@ export class Connection {
     return this.#state.is === "ready" && isWritable(this.client);
   }
 
-  /** The client itself has given up a command, so that nobody will hear its answer: the server is asked whether it still answers. */
-  doubt(): void {
+  /** An answer, or its absence, shows that the server is not what it was: it is asked again what it is. */
+  doubt(detail: string): void {
     if (this.#state.is !== "ready") return;
-    this.#become({ is: "down", detail: "not responding within the client's own commandTimeout" });
+    this.#become({ is: "down", detail });
     this.#verify();
   }
 
@@ -99,15 +99,15 @@ export class Connection {
 
   close(): void {
     for (const [event, listener] of this.#listeners) this.client.off(event, listener);
+    this.#watchMasters([]);
     this.#timer?.cancel();
     this.#options.roster.release(this.#options.name);
     this.#become({ is: "closed" });
     if (!this.#options.isOwned) return;
     // Nobody listens any more, and a client may still report that its connection went.
     this.client.on("error", () => {});
+    // What was written still leaves; a connection that does not end by itself is destroyed after the client's disconnectTimeout.
     this.client.disconnect();
-    // What was written has left this process; a server that hangs would never answer the end of the connection.
-    destroySocket(this.client);
   }
 
   #closed(detail: string): void {
@@ -132,10 +132,19 @@ export class Connection {
     }
   }
 
-  #watch(master: RedisClient): void {
-    if (this.#watchedMasters.has(master)) return;
-    this.#watchedMasters.add(master);
-    master.on("close", () => this.#renew());
+  /** The masters of a cluster come and go: those that went are not watched any more. */
+  #watchMasters(masters: readonly RedisClient[]): void {
+    for (const [master, listener] of this.#watchedMasters) {
+      if (masters.includes(master)) continue;
+      master.off("close", listener);
+      this.#watchedMasters.delete(master);
+    }
+    for (const master of masters) {
+      if (this.#watchedMasters.has(master)) continue;
+      const listener = () => this.#renew();
+      this.#watchedMasters.set(master, listener);
+      master.on("close", listener);
+    }
   }
 
   /** The set of a cluster's connections changed: what is in flight may be sent again elsewhere. */
@@ -172,12 +181,12 @@ export class Connection {
 
   async #askServer(): Promise<{ infos: readonly ServerInfo[]; clientId: string | undefined }> {
     const masters = mastersOf(this.client);
-    if (isCluster(this.client)) for (const master of masters) this.#watch(master);
+    if (isCluster(this.client)) this.#watchMasters(masters);
     // Not permitted everywhere; it is needed only to end a predecessor.
     const clientId = isCluster(this.client) ? undefined : this.client.call("client", "id").catch(() => undefined);
     // A SELECT that was refused at the start of the connection leaves it in database 0, where others do not look.
     const database = databaseOf(this.client);
-    if (database !== 0) await this.client.call("select", database);
+    if (this.#options.isOwned && database !== 0) await this.client.call("select", database);
     const infos = await infosOf(masters);
     const runIds = new Set(infos.map(({ runId }) => runId));
     if (this.#predecessor !== undefined && runIds.has(this.#predecessor.runId)) {
@@ -238,11 +247,4 @@ async function infosOf(masters: readonly RedisClient[]): Promise<readonly Server
   const failure = answers.find((answer) => answer.status === "rejected");
   if (infos.length === 0 && failure !== undefined) throw failure.reason;
   return infos;
-}
-
-/** An error reply carries its command, and that of AUTH is a password: a status is made to be logged. */
-function withoutCommand(error: Error): Error {
-  if (!("command" in error)) return error;
-  const { name, message } = error;
-  return Object.assign(new Error(message), { name });
 }

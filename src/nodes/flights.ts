@@ -1,5 +1,6 @@
 import type { Command, Vote } from "../node.js";
 import type { Runtime } from "../runtime.js";
+import type { Release } from "./kept-releases.js";
 
 /** A command on its way: until its answer comes, or the connection ends. */
 export interface Flight {
@@ -9,7 +10,7 @@ export interface Flight {
   readonly epoch: number;
   readonly land: (vote: Vote) => void;
   /** A release that a Cluster client may carry out before this command, which it may send again. */
-  repeatAfter?: Command;
+  repeatAfter?: Release;
 }
 
 export interface FlightsOptions {

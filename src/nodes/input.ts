@@ -34,6 +34,10 @@ export function openNodes(inputs: readonly NodeInput[], options: NodeOptions): O
     throw new TypeError(`nodes: expected an array with one entry for each independent master, got ${got}`);
   }
   if (inputs.length === 0) throw new RangeError("nodes: expected at least one node, got an empty array");
+  const given = inputs.filter(isLockNode);
+  if (new Set(given).size < given.length) {
+    throw new RangeError("nodes: the same LockNode is listed twice: it would vote twice");
+  }
   const openers = inputs.map((input, index) => openerOf(input, `nodes[${index}]`));
   const roster = new Roster();
   const names = new Map<string, number>();
@@ -50,8 +54,6 @@ export function openNodes(inputs: readonly NodeInput[], options: NodeOptions): O
     own.push(node);
     return node;
   });
-  if (new Set(all).size < all.length)
-    throw new RangeError("nodes: the same LockNode is listed twice: it would vote twice");
   return { all, own };
 }
 

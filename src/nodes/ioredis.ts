@@ -5,8 +5,9 @@ import type { Runtime } from "../runtime.js";
 import { isCluster, keyPrefixOf, type RedisClient } from "./client.js";
 import { Connection } from "./connection.js";
 import { type Flight, Flights, isWrite, tokenOf } from "./flights.js";
-import { KeptReleases } from "./kept-releases.js";
-import { refusalOf } from "./refusal.js";
+import { KeptReleases, type Release } from "./kept-releases.js";
+import { Queue } from "./queue.js";
+import { endsTrust, refusalOf } from "./refusal.js";
 import type { Roster } from "./roster.js";
 import { voteOf, wordsOf } from "./scripts.js";
 import { slotOf } from "./slot.js";
@@ -35,6 +36,7 @@ export class IoredisNode implements LockNode {
   readonly #options: IoredisNodeOptions;
   readonly #connection: Connection;
   readonly #limit = pLimit(MAX_IN_FLIGHT);
+  readonly #queue = new Queue();
   readonly #flights: Flights;
   readonly #kept: KeptReleases;
   /** Writes that a Cluster client has not settled: it may send them again, also when they have long landed here. */
@@ -77,8 +79,10 @@ export class IoredisNode implements LockNode {
       await this.#gate;
       timer.cancel();
     }
+    if (command.kind === "release") return this.#sendRelease(command);
     const obstacle = this.#obstacle();
     if (obstacle !== undefined) return this.#withhold(command, obstacle);
+    this.#queue.enter(command);
     return this.#limit(() => this.#depart(command, giveUpAtMs));
   }
 
@@ -150,13 +154,20 @@ export class IoredisNode implements LockNode {
     return obstacle;
   }
 
+  /** Not behind the queue of the others: what is released is not sent any more, so that nothing can be overtaken. */
+  async #sendRelease(release: Release): Promise<Vote> {
+    this.#queue.revoke(release.token);
+    const obstacle = this.#obstacle();
+    return obstacle === undefined ? this.#fly(release) : this.#withhold(release, obstacle);
+  }
+
   /** The command's turn has come: it may be too late for it, or the connection may have gone meanwhile. */
   async #depart(command: Command, giveUpAtMs: number): Promise<Vote> {
+    if (!this.#queue.leave(command)) return unknown("busy", "not sent: given up while it waited behind other commands");
     const obstacle = this.#obstacle();
     if (obstacle !== undefined) return this.#withhold(command, obstacle);
     const isTooLate = this.#options.runtime.nowMs() > giveUpAtMs;
-    if (isTooLate && command.kind !== "release")
-      return unknown("busy", "not sent: it waited too long behind other commands");
+    if (isTooLate) return unknown("busy", "not sent: it waited too long behind other commands");
     return this.#fly(command);
   }
 
@@ -172,12 +183,17 @@ export class IoredisNode implements LockNode {
       });
       if (command.kind === "release") this.#repeatBehindWrites(command);
       if (this.#isCluster && isWrite(command)) this.#unsettled.add(flight);
-      const [name, ...args] = wordsOf(command, !this.#isCluster);
-      this.#connection.client.call(name, ...args).then(
+      this.#call(command).then(
         (reply) => this.#answered(flight, voteOf(command, reply)),
         (error: unknown) => this.#failed(flight, error),
       );
     });
+  }
+
+  /** A client that throws instead of rejecting must not take the flight with it. */
+  async #call(command: Command): Promise<unknown> {
+    const [name, ...args] = wordsOf(command, !this.#isCluster);
+    return this.#connection.client.call(name, ...args);
   }
 
   /**
@@ -191,7 +207,7 @@ export class IoredisNode implements LockNode {
   #answered(flight: Flight, vote: Vote): void {
     this.#unsettled.delete(flight);
     const { repeatAfter } = flight;
-    if (repeatAfter !== undefined) void this.#limit(() => this.#depart(repeatAfter, Number.POSITIVE_INFINITY));
+    if (repeatAfter !== undefined) void this.#sendRelease(repeatAfter);
     // Whatever the answer is worth, the node is not silent any more.
     const wasOverdue = this.#flights.endOverdue(flight);
     if (flight.epoch !== this.#connection.epoch) {
@@ -217,7 +233,7 @@ export class IoredisNode implements LockNode {
     // Given up by the client, not by the server: the command may run yet, and a node that hangs is to get no further one.
     if (refusal.reason === "timeout" && isWrite(flight.command)) this.#hasLostWrites = true;
     this.#answered(flight, { vote: "unknown", ...refusal });
-    if (refusal.reason === "timeout" && isCurrent) this.#connection.doubt();
+    if (isCurrent && endsTrust(refusal)) this.#connection.doubt(refusal.message);
   }
 
   #connectionClosed(): { lostWrites: boolean } {
@@ -248,7 +264,7 @@ export class IoredisNode implements LockNode {
     if (this.#kept.size === 0) return;
     this.#keptSentAtMs = this.#options.runtime.nowMs();
     for (const release of this.#kept.take(!this.#hasLostWrites)) {
-      void this.#limit(() => this.#depart(release, Number.POSITIVE_INFINITY));
+      void this.#sendRelease(release);
     }
   }
 

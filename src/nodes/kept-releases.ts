@@ -1,6 +1,6 @@
 import type { Command } from "../node.js";
 
-type Release = Extract<Command, { kind: "release" }>;
+export type Release = Extract<Command, { kind: "release" }>;
 
 /** Beyond it the oldest are dropped: their keys end with their ttl. */
 const MAX_KEPT = 10_000;

@@ -87,7 +87,7 @@ export class MemoryStore {
   #release({ keys, token }: CommandOf<"release">): Vote {
     const ours = keys.filter((key) => this.#holds(key, token));
     for (const key of ours) this.#entries.delete(key);
-    if (ours.length > 0) return OURS;
+    if (ours.length === keys.length) return OURS;
     return { vote: "granted", found: this.#anothers(keys, token) ?? { key: "absent" } };
   }
 

@@ -2,8 +2,8 @@ import { Redis, type RedisOptions } from "ioredis";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
-/** After its end a connection is not waited for: what was written has left. */
-const DISCONNECT_TIMEOUT_MS = 50;
+/** For so long a server that is slow may go on reading what was written before the end: the last releases. */
+const DISCONNECT_TIMEOUT_MS = 250;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 

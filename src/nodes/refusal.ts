@@ -1,10 +1,18 @@
 import type { UnknownReason } from "../node.js";
 
+/** The server has changed: what it is has to be asked anew. */
+const CHANGED = new Set(["READONLY", "MASTERDOWN", "LOADING", "NOAUTH", "MOVED"]);
+
 /** Why a command got no vote from a server or its connection, in words that a person can act on. */
 export interface Refusal {
   readonly reason: UnknownReason;
   readonly message: string;
   readonly cause: unknown;
+}
+
+/** Whether a refusal shows that the server, or the way to it, is not what it was when it was verified. */
+export function endsTrust({ reason, message }: Refusal): boolean {
+  return reason === "timeout" || CHANGED.has(message.slice(0, message.indexOf(":")));
 }
 
 /** The error codes of Redis and Valkey that a lock can meet: what is wrong (and what to do). No semicolons: they separate nodes. */
@@ -33,7 +41,8 @@ const SCRIPT_NOPERM = /can't run this command|can't access/;
 const CODE = new RegExp(`\\b(${Object.keys(ADVICE).join("|")})\\b`);
 
 /** Classifies an error of a client: the server's own reply, a time limit of the client, or the connection. */
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(thrown: unknown): Refusal {
+  const error = withoutCommand(thrown);
   const text = error instanceof Error ? error.message : String(error);
   // Redis 6 wraps the errors of a script's commands ("ERR Error running script …: -OOM …"), so the code may stand anywhere.
   const code = CODE.exec(text)?.[1] ?? (SCRIPT_NOPERM.test(text) ? "NOPERM" : undefined);
@@ -52,6 +61,13 @@ function describeConnectionError(error: unknown): string {
   const { code, syscall } = first as NodeJS.ErrnoException;
   if (code !== undefined && syscall !== undefined) return `${syscall} ${code}`;
   return first.message || code || first.name;
+}
+
+/** An error reply carries its command, and with it a password (AUTH) or a token: errors are made to be logged. */
+export function withoutCommand<E>(error: E): E | Error {
+  if (!(error instanceof Error) || !("command" in error)) return error;
+  const { name, message, stack } = error;
+  return Object.assign(new Error(message), { name, stack });
 }
 
 function isReplyError(error: unknown): boolean {

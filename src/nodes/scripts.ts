@@ -37,7 +37,10 @@ end
 return {1, 'ours'}
 `;
 
-/** Never creates a key and never lowers a time to live: a shorter one would free keys that the holder still counts on. */
+/**
+ * Never creates a key and never lowers a time to live: a shorter one would free keys that the holder still counts on. It writes
+ * also when there is nothing to raise: a master that was made a replica answers reads, and is found out by a write.
+ */
 const EXTEND = `${LOOK}
 local absent = false
 for _, key in ipairs(KEYS) do
@@ -47,26 +50,27 @@ for _, key in ipairs(KEYS) do
 end
 if absent then return {0, 'absent'} end
 for _, key in ipairs(KEYS) do
-  if redis.call('PTTL', key) < tonumber(ttl) then redis.call('PEXPIRE', key, ttl) end
+  local left = redis.call('PTTL', key)
+  redis.call('PEXPIRE', key, left < tonumber(ttl) and ttl or string.format('%.0f', left))
 end
 return {1, 'ours'}
 `;
 
-/** Tells of a foreign key how long it lives (the longest, of several; below zero is without end) and what type it has. */
+/** "ours" only when every key was. Tells of a foreign key how long it lives (the longest, of several; below zero is without end) and what type it has. */
 const RELEASE = `${LOOK}
-local deleted, foreign, foreignValue, longest = false, nil, nil, nil
+local deleted, foreign, foreignValue, longest = 0, nil, nil, nil
 for _, key in ipairs(KEYS) do
   local found, value = look(key)
   if found == 'ours' then
     redis.call('DEL', key)
-    deleted = true
+    deleted = deleted + 1
   elseif found == 'another' then
     local left = redis.call('PTTL', key)
     if left < 0 then left = math.huge end
     if not longest or left > longest then foreign, foreignValue, longest = key, value, left end
   end
 end
-if deleted then return {1, 'ours'} end
+if deleted == #KEYS then return {1, 'ours'} end
 if foreign then return another(1, foreign, foreignValue) end
 return {1, 'absent'}
 `;
@@ -103,7 +107,7 @@ export function voteOf(command: Command, reply: unknown): Vote {
   if (reply === "OK") return GRANTED;
   if (reply === null && command.kind === "acquire") return HELD;
   if (!Array.isArray(reply) || reply.length < 2) {
-    return { vote: "unknown", reason: "refused", message: `answered something unexpected: ${JSON.stringify(reply)}` };
+    return { vote: "unknown", reason: "refused", message: `answered something unexpected: ${String(reply)}` };
   }
   const [carriedOut, key, ttlMs, type, token] = reply as unknown[];
   const found = foundOf(String(key), ttlMs, type, command.kind === "inspect" ? token : undefined);

@@ -108,7 +108,7 @@ test("row 24: read-only replicas, demoted while connected and found as such", as
   await Promise.all(at(2, 3, 4).map((master) => master.admin("REPLICAOF", host, port)));
   try {
     expect(await message()).toMatchInlineSnapshot(
-      `"QuorumUnreachableError: "invoice:42": 2/5 granted, 3 needed (3 READONLY: a read-only replica (give the address of its master): redis-3:6379, redis-4:6379, redis-5:6379)"`,
+      `"QuorumUnreachableError: "invoice:42": 2/5 granted, 3 needed (3 unfit: a replica of redis-1:6379, not an independent master (give the master's address, once): redis-3:6379, redis-4:6379, redis-5:6379)"`,
     );
     await redlock.close();
     redlock = new Redlock(masters.urls);

@@ -43,7 +43,7 @@ export const FLAWS = {
       ),
   },
   "an extension that was not answered counts": {
-    breaks: ["mutual exclusion", "keys while held"],
+    breaks: ["mutual exclusion", "not taken back", "keys while held"],
     spoil: (node) =>
       spoiled(node, (send) => async (command, timeoutMs) => {
         const vote = await send(command, timeoutMs);

@@ -96,6 +96,7 @@ describe("a lock that is returned", () => {
     const world = new World();
     for (const node of world.memory) node.slow(10);
     const acquiring = world.redlock.tryAcquire("a", 1_000);
+    await world.runtime.advance(1);
     world.runtime.block(5_000);
     const { error } = await world.failed(() => acquiring);
     expect(error).toBeInstanceOf(QuorumUnreachableError);
