@@ -154,16 +154,20 @@ export class IoredisNode implements LockNode {
     return obstacle;
   }
 
-  /** Not behind the queue of the others: what is released is not sent any more, so that nothing can be overtaken. */
+  /** Not behind the commands of others; behind the writes of its own token it stays. */
   async #sendRelease(release: Release): Promise<Vote> {
-    this.#queue.revoke(release.token);
+    if (this.#queue.holds(release.token)) return this.#limit(() => this.#departRelease(release));
+    return this.#departRelease(release);
+  }
+
+  async #departRelease(release: Release): Promise<Vote> {
     const obstacle = this.#obstacle();
     return obstacle === undefined ? this.#fly(release) : this.#withhold(release, obstacle);
   }
 
   /** The command's turn has come: it may be too late for it, or the connection may have gone meanwhile. */
   async #depart(command: Command, giveUpAtMs: number): Promise<Vote> {
-    if (!this.#queue.leave(command)) return unknown("busy", "not sent: given up while it waited behind other commands");
+    this.#queue.leave(command);
     const obstacle = this.#obstacle();
     if (obstacle !== undefined) return this.#withhold(command, obstacle);
     const isTooLate = this.#options.runtime.nowMs() > giveUpAtMs;
