@@ -145,8 +145,11 @@ export class Handles {
   }
 
   #judgeExtension(handle: Handle): void {
-    const sinceMs = this.#options.tokens.extendedSinceMs(handle.lock.token);
-    const isLater = ({ handedOverAtMs }: Handle) => handedOverAtMs > handle.handedOverAtMs && handedOverAtMs < sinceMs;
+    const { tokens } = this.#options;
+    const sinceMs = tokens.extendedSinceMs(handle.lock.token);
+    // Every grant of the other one came after this one's, and every grant of the extension after the other one's.
+    const isLater = ({ lock, handedOverAtMs }: Handle) =>
+      tokens.sentAtMs(lock.token) > handle.handedOverAtMs && handedOverAtMs < sinceMs;
     for (const other of [...this.#live, ...this.#over]) {
       if (!isLater(other) || sharedResource(handle, other) === undefined) continue;
       const text = `${nameOf(handle)} was extended after ${nameOf(other)} had been granted`;

@@ -7,6 +7,8 @@ import type { NodeWatcher } from "./watched-node.ts";
 
 interface Token {
   readonly owner: Client;
+  /** When it was first sent. */
+  readonly sentAtMs: number;
   readonly acquiredOn: Set<LockNode>;
   readonly releasedOn: Set<LockNode>;
   /** Of the extensions that were granted by some node in the last turn that heard of any: when the first was sent. */
@@ -60,6 +62,10 @@ export class Tokens {
     return (this.#tokens.get(token)?.releasedOn.size ?? 0) > 0;
   }
 
+  sentAtMs(token: string): number {
+    return this.#tokens.get(token)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** No extension that can have succeeded in the turn that just ended was sent before that. */
   extendedSinceMs(token: string): number {
     return this.#tokens.get(token)?.extended?.sentAtMs ?? Number.NEGATIVE_INFINITY;
@@ -95,7 +101,13 @@ export class Tokens {
   #tokenOf(owner: Client, name: string): Token {
     let token = this.#tokens.get(name);
     if (token === undefined) {
-      token = { owner, acquiredOn: new Set(), releasedOn: new Set(), extended: undefined };
+      token = {
+        owner,
+        sentAtMs: owner.machine.trueNowMs,
+        acquiredOn: new Set(),
+        releasedOn: new Set(),
+        extended: undefined,
+      };
       this.#tokens.set(name, token);
     }
     return token;
