@@ -48,11 +48,12 @@ export class Caller {
 
   async #acquire(): Promise<void> {
     const { client, chance, plan, calls, counts, curfew } = this.#options;
-    const controller = new AbortController();
+    const isAborted = chance.happens(0.15);
+    const controller = isAborted || plan.endsAbruptly ? new AbortController() : undefined;
     const reason = new Error("no longer wanted");
-    const abort = () => controller.abort(reason);
+    const abort = () => controller?.abort(reason);
     using _ = curfew.onAbrupt(abort);
-    if (chance.happens(0.15)) client.machine.setTimer(chance.between(0, plan.ttlMs), abort);
+    if (isAborted) client.machine.setTimer(chance.between(0, plan.ttlMs), abort);
     const waitMs = chance.pick([0, plan.ttlMs * 0.3, plan.ttlMs, plan.ttlMs * 2, Number.POSITIVE_INFINITY]);
     const autoExtend = chance.happens(0.35);
     const maxHoldMs = chance.happens(0.1) ? plan.ttlMs * chance.between(0.3, 3) : Number.POSITIVE_INFINITY;
@@ -60,7 +61,7 @@ export class Caller {
       waitMs,
       autoExtend,
       maxHoldMs,
-      signal: controller.signal,
+      signal: controller?.signal,
     });
     const outcome = await calls.settle(client, "acquire", waitMs === 0 ? this.#attemptMs : waitMs, call, reason);
     if (outcome.is === "failed" && outcome.error === reason) counts.add("acquisition aborted");
@@ -122,13 +123,14 @@ export class Caller {
   async #extend(lock: Lock): Promise<void> {
     const { client, chance, plan, calls, counts } = this.#options;
     const ttlMs = Math.ceil(plan.ttlMs * chance.pick([0.25, 0.5, 1, 2]));
-    const controller = new AbortController();
+    const controller = chance.happens(0.1) ? new AbortController() : undefined;
     const reason = new Error("no longer wanted");
-    if (chance.happens(0.1))
+    if (controller !== undefined) {
       client.machine.setTimer(chance.between(0, plan.meanDelayMs * 4), () => controller.abort(reason));
+    }
     counts.add(ttlMs < plan.ttlMs / 2 ? "shorter extension" : "extension");
     client.isExtendingByHand = true;
-    const call = lock.extend(ttlMs, { signal: controller.signal });
+    const call = lock.extend(ttlMs, { signal: controller?.signal });
     client.isExtendingByHand = false;
     const outcome = await calls.settle(client, `extend ${ttlMs}`, plan.nodeTimeoutMs, call, reason);
     if (outcome.is === "failed" && outcome.error === reason) counts.add("extension aborted");

@@ -40,9 +40,7 @@ export class Campaign {
   }
 
   async #work(): Promise<void> {
-    // Errors and promises are made in great numbers and die young.
-    const execArgv = [...process.execArgv, "--max-semi-space-size=64"];
-    const worker = fork(new URL("./worker.ts", import.meta.url), { execArgv });
+    const worker = fork(new URL("./worker.ts", import.meta.url));
     const exit = once(worker, "exit");
     try {
       for (let batch = this.#next(); batch !== undefined; batch = this.#next()) {

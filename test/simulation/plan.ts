@@ -88,7 +88,7 @@ export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POS
   const needsForgetting = hole === "empty restart" || (flaw !== undefined && flawOf(flaw).needsForgetting === true);
   const forgets = needsForgetting || (hole === undefined && isForgetful);
   const faultCount = chance.whole(0, 10) + (forgets ? 6 : 0);
-  const safetyMs = ttlMs * chance.between(1, 2.5) + 50;
+  const safetyMs = ttlMs * chance.between(0.8, 2) + 50;
   const nodeTimeoutMs = chance.pick([25, 100, 250]);
   const enabled = FAULTS.filter(() => chance.happens(0.45));
   // A suspension shows in the wall clock, unless that is set back: then only at timer turns, in the time since boot.

@@ -76,11 +76,11 @@ function judgeRecovery({ time, servers, clients, checker, plan }: World): void {
   }
 }
 
-/** Everybody who lives, and somebody new, gets the lock. */
+/** Somebody who has seen it all, and somebody new, get the lock. */
 function judgeLiveness(world: World): void {
   const { time, plan, checker, calls } = world;
   world.addClient();
-  const waiting = world.clients.filter(({ machine, isClosed }) => !machine.isDead && !isClosed);
+  const waiting = world.clients.filter(({ machine, isClosed }) => !machine.isDead && !isClosed).slice(-2);
   const boundMs = plan.maxTtlMs * 1.1 + RECOVERY_MS + waiting.length * 4 * plan.backoffMaxMs;
   let served = 0;
   const count = (isServed: boolean) => {
