@@ -6,7 +6,8 @@ import type { Client } from "./client.ts";
 import type { Counts } from "./counts.ts";
 import type { Curfew } from "./curfew.ts";
 import type { Handle } from "./handles.ts";
-import type { Plan } from "./plan.ts";
+import { DATA_KEY, type Plan } from "./plan.ts";
+import { Whim } from "./whim.ts";
 
 export interface CallerOptions {
   readonly client: Client;
@@ -38,7 +39,8 @@ export class Caller {
 
   async #turn(): Promise<void> {
     const { chance, client, calls, plan } = this.#options;
-    if (client.isClosed) return;
+    // Whoever has not heard of a close calls all the same.
+    if (client.isClosed && chance.happens(0.8)) return;
     const kind = chance.weighted({ acquire: 60, try: 15, using: 20, inspect: 2 });
     if (kind === "acquire") await this.#acquire();
     else if (kind === "try") await this.#try();
@@ -48,12 +50,10 @@ export class Caller {
 
   async #acquire(): Promise<void> {
     const { client, chance, plan, calls, counts, curfew } = this.#options;
-    const isAborted = chance.happens(0.15);
-    const controller = isAborted || plan.endsAbruptly ? new AbortController() : undefined;
-    const reason = new Error("no longer wanted");
-    const abort = () => controller?.abort(reason);
-    using _ = curfew.onAbrupt(abort);
-    if (isAborted) client.machine.setTimer(chance.between(0, plan.ttlMs), abort);
+    const whim = chance.happens(0.15) ? new Whim(client, chance, plan.ttlMs) : undefined;
+    const leaving = new Error("about to leave");
+    const leave = plan.endsAbruptly ? new AbortController() : undefined;
+    using _ = curfew.onAbrupt(() => leave?.abort(leaving));
     const waitMs = chance.pick([0, plan.ttlMs * 0.3, plan.ttlMs, plan.ttlMs * 2, Number.POSITIVE_INFINITY]);
     const autoExtend = chance.happens(0.35);
     const maxHoldMs = chance.happens(0.1) ? plan.ttlMs * chance.between(0.3, 3) : Number.POSITIVE_INFINITY;
@@ -61,54 +61,63 @@ export class Caller {
       waitMs,
       autoExtend,
       maxHoldMs,
-      signal: controller?.signal,
+      signal: whim?.signal ?? leave?.signal,
     });
+    const reason = whim?.reason ?? leaving;
     const outcome = await calls.settle(client, "acquire", waitMs === 0 ? this.#attemptMs : waitMs, call, reason);
     if (outcome.is === "failed" && outcome.error === reason) counts.add("acquisition aborted");
-    if (outcome.is === "done") await this.#hold(outcome.value, autoExtend && maxHoldMs === Number.POSITIVE_INFINITY);
+    if (outcome.is === "done") await this.#hold(outcome.value, autoExtend, maxHoldMs);
   }
 
   async #try(): Promise<void> {
     const { client, calls } = this.#options;
     const call = client.redlock.tryAcquire(this.#resources(), this.#ttlMs());
     const outcome = await calls.settle(client, "tryAcquire", this.#attemptMs, call);
-    if (outcome.is === "done" && outcome.value !== null) await this.#hold(outcome.value, false);
+    if (outcome.is === "done" && outcome.value !== null) await this.#hold(outcome.value);
   }
 
   async #using(): Promise<void> {
     const { client, calls, chance, plan } = this.#options;
-    const waitMs = plan.ttlMs * chance.between(0, 2);
     const failure = chance.happens(0.1) ? new Error("of the routine's own") : undefined;
-    const call = client.redlock.using(this.#resources(), this.#ttlMs(), { waitMs }, async (_, lock) => {
+    const routine = async (_: AbortSignal, lock: Lock) => {
       const handle = this.#handOver(lock);
       await this.#work(handle);
       handle.isGivenBack = true;
+      if (chance.happens(0.1)) await lock.release();
       if (failure !== undefined) throw failure;
-    });
+    };
+    const waitMs = plan.ttlMs * chance.between(0, 2);
+    const { redlock } = client;
+    const call = chance.happens(0.1)
+      ? redlock.using(this.#resources(), this.#ttlMs(), routine)
+      : redlock.using(this.#resources(), this.#ttlMs(), { waitMs }, routine);
     await calls.settle(client, "using", Number.POSITIVE_INFINITY, call, failure);
   }
 
-  async #hold(lock: Lock, extendsItself: boolean): Promise<void> {
-    const { client, chance, calls, counts, plan } = this.#options;
-    const handle = this.#handOver(lock);
+  async #hold(lock: Lock, autoExtend = false, maxHoldMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const { client, chance, calls, counts, plan, checker } = this.#options;
+    const handle = this.#handOver(lock, maxHoldMs);
     await this.#work(handle);
+    if (chance.happens(0.2)) checker.handles.askForSignal(handle);
     // Nobody forgets a lock that extends itself: that would hold it for ever.
-    if (!extendsItself && chance.happens(0.08)) {
+    const isEndless = autoExtend && maxHoldMs === Number.POSITIVE_INFINITY;
+    if (!isEndless && chance.happens(0.08)) {
       client.note(`abandons ${lock.token}`);
       counts.add("lock abandoned");
       return;
     }
     client.note(`releases ${lock.token}`);
     handle.isGivenBack = true;
-    await calls.settle(client, "release", plan.nodeTimeoutMs, lock.release());
+    const call: PromiseLike<unknown> = chance.happens(0.1) ? lock[Symbol.asyncDispose]() : lock.release();
+    await calls.settle(client, "release", plan.nodeTimeoutMs, call);
   }
 
-  #handOver(lock: Lock): Handle {
+  #handOver(lock: Lock, maxHoldMs?: number): Handle {
     const { client, counts, checker } = this.#options;
     const leftMs = () => client.machine.observe(() => lock.remainingMs()).toFixed(1);
     client.note(`gets ${lock.token}`, () => `on "${lock.resources.join("+")}" for ${leftMs()} ms`);
     if (lock.resources.length > 1) counts.add("several resources");
-    return checker.handles.handOver(client, lock);
+    return checker.handles.handOver(client, lock, maxHoldMs);
   }
 
   async #work({ lock }: Handle): Promise<void> {
@@ -123,21 +132,18 @@ export class Caller {
   async #extend(lock: Lock): Promise<void> {
     const { client, chance, plan, calls, counts } = this.#options;
     const ttlMs = Math.ceil(plan.ttlMs * chance.pick([0.25, 0.5, 1, 2]));
-    const controller = chance.happens(0.1) ? new AbortController() : undefined;
-    const reason = new Error("no longer wanted");
-    if (controller !== undefined) {
-      client.machine.setTimer(chance.between(0, plan.meanDelayMs * 4), () => controller.abort(reason));
-    }
+    const whim = chance.happens(0.1) ? new Whim(client, chance, plan.meanDelayMs * 4) : undefined;
     counts.add(ttlMs < plan.ttlMs / 2 ? "shorter extension" : "extension");
     client.isExtendingByHand = true;
-    const call = lock.extend(ttlMs, { signal: controller?.signal });
+    const call = lock.extend(ttlMs, { signal: whim?.signal });
     client.isExtendingByHand = false;
-    const outcome = await calls.settle(client, `extend ${ttlMs}`, plan.nodeTimeoutMs, call, reason);
-    if (outcome.is === "failed" && outcome.error === reason) counts.add("extension aborted");
+    const outcome = await calls.settle(client, `extend ${ttlMs}`, plan.nodeTimeoutMs, call, whim?.reason);
+    if (outcome.is === "failed" && outcome.error === whim?.reason) counts.add("extension aborted");
   }
 
   #resources(): readonly string[] {
     const { chance, plan } = this.#options;
+    if (plan.hasData && chance.happens(0.1)) return chance.pick([[DATA_KEY], [DATA_KEY, ...plan.resources]]);
     const count = chance.happens(0.7) ? 1 : plan.resources.length;
     return chance.shuffled(plan.resources).slice(0, count);
   }

@@ -33,7 +33,7 @@ export class Calls {
     client: Client,
     what: string,
     boundMs: number,
-    call: Promise<T>,
+    call: PromiseLike<T>,
     reason?: unknown,
   ): Promise<Outcome<T>> {
     const pending = { client, what };

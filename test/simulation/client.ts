@@ -12,7 +12,7 @@ import { Redis } from "./redis.ts";
 import type { Server } from "./server.ts";
 import type { Time } from "./time.ts";
 import type { Timeline } from "./timeline.ts";
-import { WatchedNode } from "./watched-node.ts";
+import { type NodeWatcher, WatchedNode } from "./watched-node.ts";
 
 export interface ClientOptions {
   readonly name: string;
@@ -38,6 +38,7 @@ export class Client {
   #redises: Redis[] = [];
   #nodes: IoredisNode[] = [];
   #isClosed = false;
+  #awaitedVotes: { count: number; readonly callback: () => void } | undefined;
   /** What a node could not be told before the close, it was never told. */
   hasEverClosed = false;
   /** A caller is calling `extend` just now: other extensions are the library's own. */
@@ -69,6 +70,11 @@ export class Client {
     return Math.floor(this.servers.length / 2) + 1;
   }
 
+  /** Calls back once, when so many more answers have been heard. */
+  afterVotes(count: number, callback: () => void): void {
+    this.#awaitedVotes = { count, callback };
+  }
+
   note(what: string, detail?: () => string): void {
     this.#options.timeline.note(this.machine.trueNowMs, this.name, what, detail);
   }
@@ -96,6 +102,15 @@ export class Client {
     for (const redis of this.#redises) redis.disconnect();
   }
 
+  #countVote(): void {
+    const awaited = this.#awaitedVotes;
+    if (awaited === undefined) return;
+    awaited.count -= 1;
+    if (awaited.count > 0) return;
+    this.#awaitedVotes = undefined;
+    awaited.callback();
+  }
+
   #open(): Redlock {
     const { plan, time, counts, chance, checker, members } = this.#options;
     const roster = new Roster();
@@ -111,7 +126,14 @@ export class Client {
       const { nodeTimeoutMs } = plan;
       return new IoredisNode({ name: options.host, client, isOwned, nodeTimeoutMs, roster, runtime: machine });
     });
-    const watcher = checker.watcherOf(this);
+    const judge = checker.watcherOf(this);
+    const watcher: NodeWatcher = {
+      sent: (node, command) => judge.sent(node, command),
+      voted: (node, command, vote) => {
+        judge.voted(node, command, vote);
+        this.#countVote();
+      },
+    };
     const flaw = plan.flaw === undefined ? undefined : flawOf(plan.flaw);
     const watched = this.#nodes.map((node) => new WatchedNode(flaw?.spoil(node) ?? node, watcher));
     const backoff = { minMs: plan.backoffMaxMs / 4, maxMs: plan.backoffMaxMs };

@@ -36,6 +36,7 @@ export const OCCURRENCES = [
   "lock lost",
   "lock abandoned",
   "several resources",
+  "data in the way",
   "even number of nodes",
   "Redlock closed",
   "repair",

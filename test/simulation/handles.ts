@@ -11,7 +11,7 @@ export interface Handle {
   readonly client: Client;
   readonly lock: Lock;
   /** The holder asked for it. */
-  readonly hasSignal: boolean;
+  hasSignal: boolean;
   readonly clockDisturbances: number;
   readonly handedOverAtMs: number;
   /** The end of its validity on its holder's monotonic clock, as it was last seen. */
@@ -51,7 +51,7 @@ export class Handles {
   }
 
   /** In the holder's first statement after its acquire. */
-  handOver(client: Client, lock: Lock): Handle {
+  handOver(client: Client, lock: Lock, maxHoldMs = Number.POSITIVE_INFINITY): Handle {
     const hasSignal = client.machine.random() < 0.6;
     if (hasSignal) void lock.signal;
     const handle: Handle = {
@@ -72,13 +72,15 @@ export class Handles {
     }
     this.#live.push(handle);
     if (!isHeld(handle)) this.#options.referee.report("held when handed over", `${nameOf(handle)} is over already`);
+    this.#requireValidity(handle, maxHoldMs);
     this.#requireKeys(handle, "keys when handed over");
     return handle;
   }
 
-  /** Whose keys may be on the servers once everything has been quiet. */
-  isLive(token: string): boolean {
-    return this.#live.some(({ lock }) => lock.token === token);
+  /** Later than others do, maybe when it is too late. */
+  askForSignal(handle: Handle): void {
+    handle.hasSignal = true;
+    void handle.lock.signal;
   }
 
   judge(): void {
@@ -142,6 +144,16 @@ export class Handles {
     const shared = sharedResource(one, other);
     if (shared === undefined) return;
     this.#options.referee.report("mutual exclusion", `${nameOf(one)} and ${nameOf(other)} both hold "${shared}"`);
+  }
+
+  #requireValidity(handle: Handle, maxHoldMs: number): void {
+    const { tokens, plan, referee } = this.#options;
+    const validityMs = tokens.validityMs(handle.lock.token, plan.driftFactor);
+    if (validityMs === undefined) return;
+    const expectedMs = Math.min(validityMs, maxHoldMs);
+    const leftMs = handle.client.machine.observe(() => handle.lock.remainingMs());
+    if (Math.abs(leftMs - expectedMs) <= HAIR_MS) return;
+    referee.report("validity when handed over", `${nameOf(handle)} is valid for ${leftMs} ms, not ${expectedMs}`);
   }
 
   #judgeExtension(handle: Handle): void {

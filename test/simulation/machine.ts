@@ -1,5 +1,6 @@
 import type { Runtime, Timer } from "../../src/runtime.ts";
 import type { Chance } from "./chance.ts";
+import { Clocks } from "./clocks.ts";
 import { drainMicrotasks } from "./microtasks.ts";
 import type { Occurrence } from "./queue.ts";
 import type { Time } from "./time.ts";
@@ -21,10 +22,6 @@ interface MachineTimer {
   isCancelled: boolean;
 }
 
-/** Not zero, and all different, so that code that mixes clocks up is found out. */
-const MONO_START_MS = 5_000;
-const WALL_START_MS = Date.UTC(2030, 0, 1);
-const UPTIME_START_MS = 86_400_000;
 /** Node's timers count whole milliseconds, at least one, and fire a part of one late. */
 const TIMER_LATE_MS = 0.9;
 /** A timer's least delay, with its lateness, on a slow clock. */
@@ -41,17 +38,13 @@ const POLL_MS = 0.01;
 export class Machine implements Runtime {
   readonly name: string;
   readonly #options: MachineOptions;
+  readonly #clocks: Clocks;
   readonly random: () => number;
   #state: "running" | "paused" | "dead" = "running";
   #isInTurn = false;
   #isObserved = false;
-  /** How far the turn under way has run ahead of true time, because the process stalled in its middle. */
-  #aheadMs = 0;
   #stall: { reads: number; readonly durationMs: number; readonly onStall: () => void } | undefined;
   #resumesAtMs = 0;
-  #suspendedSinceMs: number | undefined;
-  #suspendedMs = 0;
-  #wallStepMs = 0;
   #dueTimers: MachineTimer[] = [];
   #received: (() => void)[] = [];
   #immediates: (() => void)[] = [];
@@ -66,6 +59,7 @@ export class Machine implements Runtime {
   constructor(options: MachineOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#clocks = new Clocks(options.time, options.rate);
     this.random = options.chance.random;
   }
 
@@ -79,12 +73,12 @@ export class Machine implements Runtime {
 
   /** What code that runs in this process now takes for the present, in true time. */
   get trueNowMs(): number {
-    return this.#options.time.nowMs + this.#aheadMs;
+    return this.#clocks.trueNowMs;
   }
 
   /** The turn under way stalled: what was true at its start may not be true any more. */
   get isAhead(): boolean {
-    return this.#aheadMs > 0;
+    return this.#clocks.aheadMs > 0;
   }
 
   /** It has just come out of a stall, and the timers that this turn set for "at once" have not had their turn yet. */
@@ -94,7 +88,7 @@ export class Machine implements Runtime {
 
   nowMs = (): number => {
     if (this.#isInTurn && !this.#isObserved && this.#stall !== undefined) this.#perhapsStall();
-    return this.#monoMs();
+    return this.#clocks.monoMs;
   };
 
   /** What an onlooker finds out does not change the run. */
@@ -107,13 +101,13 @@ export class Machine implements Runtime {
     }
   }
 
-  wallMs = (): number => WALL_START_MS + this.trueNowMs * this.#options.rate + this.#wallStepMs;
+  wallMs = (): number => this.#clocks.wallMs;
 
-  uptimeMs = (): number => UPTIME_START_MS + this.trueNowMs * this.#options.rate;
+  uptimeMs = (): number => this.#clocks.uptimeMs;
 
   setTimer(delayMs: number, callback: () => void): Timer {
     const lateMs = TIMER_LATE_MS * this.#options.chance.random();
-    const dueMs = this.#monoMs() + Math.max(1, Math.ceil(delayMs)) + lateMs;
+    const dueMs = this.#clocks.monoMs + Math.max(1, Math.ceil(delayMs)) + lateMs;
     const timer: MachineTimer = { dueMs, callback, isCancelled: false };
     this.#schedule(timer);
     return {
@@ -166,13 +160,13 @@ export class Machine implements Runtime {
   suspend(durationMs: number): void {
     if (this.#state !== "running") return;
     this.clockDisturbances += 1;
-    this.#suspendedSinceMs = this.#options.time.nowMs;
+    this.#clocks.suspend();
     this.pause(durationMs);
   }
 
   stepWall(ms: number): void {
     this.clockDisturbances += 1;
-    this.#wallStepMs += ms;
+    this.#clocks.stepWall(ms);
   }
 
   crash(): void {
@@ -182,13 +176,8 @@ export class Machine implements Runtime {
     this.#immediates = [];
   }
 
-  #monoMs(): number {
-    const trueMs = this.#suspendedSinceMs ?? this.trueNowMs;
-    return MONO_START_MS + (trueMs - this.#suspendedMs) * this.#options.rate;
-  }
-
   #schedule(timer: MachineTimer): void {
-    const atMs = this.trueNowMs + (timer.dueMs - this.#monoMs()) / this.#options.rate + HAIR_MS;
+    const atMs = this.#clocks.trueMsAt(timer.dueMs) + HAIR_MS;
     timer.occurrence = this.#options.time.at(atMs, () => {
       if (this.#state === "running") this.#turn([timer.callback]);
       else if (this.#state === "paused") this.#dueTimers.push(timer);
@@ -201,7 +190,7 @@ export class Machine implements Runtime {
     stall.reads -= 1;
     if (stall.reads > 0) return;
     this.#stall = undefined;
-    this.#aheadMs += stall.durationMs;
+    this.#clocks.runAhead(stall.durationMs);
     stall.onStall();
   }
 
@@ -213,8 +202,7 @@ export class Machine implements Runtime {
     }
     this.#isInTurn = false;
     // What the turn did while it was ahead has left at that time; until then nothing more happens here.
-    const aheadMs = this.#aheadMs;
-    this.#aheadMs = 0;
+    const aheadMs = this.#clocks.rejoin();
     if (aheadMs > 0) {
       this.#stalledUntilMs = this.#options.time.nowMs + aheadMs;
       this.pause(aheadMs);
@@ -233,13 +221,11 @@ export class Machine implements Runtime {
   }
 
   #resume(): void {
-    const { nowMs } = this.#options.time;
-    if (this.#suspendedSinceMs !== undefined) this.#suspendedMs += nowMs - this.#suspendedSinceMs;
-    this.#suspendedSinceMs = undefined;
+    this.#clocks.resume();
     this.#state = "running";
     const timers = this.#dueTimers.filter(({ isCancelled }) => !isCancelled).sort((a, b) => a.dueMs - b.dueMs);
     this.#dueTimers = [];
-    const monoMs = this.#monoMs();
+    const { monoMs } = this.#clocks;
     // While the machine was suspended its timers stood still.
     for (const timer of timers) if (timer.dueMs > monoMs) this.#schedule(timer);
     const due = timers.filter(({ dueMs }) => dueMs <= monoMs);

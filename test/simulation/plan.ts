@@ -69,9 +69,13 @@ export interface Plan {
   /** Mean time between two faults, ms. */
   readonly faultEveryMs: number;
   readonly mayKill: boolean;
+  /** Some servers hold data under a name that callers take for a resource at times. */
+  readonly hasData: boolean;
   /** At the end of the safety phase callers are told to stop at once; otherwise they finish what they do. */
   readonly endsAbruptly: boolean;
 }
+
+export const DATA_KEY = "data";
 
 /** Most worlds are small: what can go wrong in a large one nearly always can in a small one, and there a run costs less. */
 const SIZES = { "3": 66, "4": 10, "5": 15, "6": 3, "7": 2, "8": 2, "9": 2 };
@@ -114,6 +118,7 @@ export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POS
     faults: [...enabled, ...faultsOf(hole, forgets)].filter((fault) => !excluded.includes(fault)),
     faultEveryMs: safetyMs / faultCount,
     mayKill: chance.happens(0.9),
+    hasData: chance.happens(0.1),
     endsAbruptly: chance.happens(0.6),
   };
 }

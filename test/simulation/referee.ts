@@ -7,6 +7,8 @@ export type Invariant =
   | "mutual exclusion"
   /** A lock that is returned is held at that moment. */
   | "held when handed over"
+  /** For what the ttl leaves after the winning attempt and the drift, neither less nor more. */
+  | "validity when handed over"
   /** And its keys live on a quorum. */
   | "keys when handed over"
   /** While it is held they do, unless servers lost data. */

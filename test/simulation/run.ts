@@ -113,7 +113,7 @@ function judgeSilence({ time, plan, servers, clients, checker, calls }: World): 
   calls.judgeEnd();
   checker.tokens.judgeEnd();
   for (const { name, store } of servers) {
-    const [key] = store.keys();
+    const key = store.keys().find((name) => checker.tokens.ownerOf(store.read(name)?.value ?? "") !== undefined);
     if (key !== undefined) checker.referee.report("nothing left", `${name} has "${key}" of ${store.read(key)?.value}`);
   }
 }

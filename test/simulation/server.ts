@@ -1,9 +1,9 @@
-import type { Command, CommandKind, Vote } from "../../src/node.ts";
+import type { Vote } from "../../src/node.ts";
 import { MemoryStore } from "../../src/nodes/memory-store.ts";
-import { wordsOf } from "../../src/nodes/scripts.ts";
 import type { Chance } from "./chance.ts";
 import type { Connection, ToServer, Words } from "./connection.ts";
 import type { Counts } from "./counts.ts";
+import { commandOf, describe, replyOf } from "./protocol.ts";
 import type { Time } from "./time.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -231,44 +231,4 @@ const END: Words = [];
 
 class Refused {
   constructor(readonly message: string) {}
-}
-
-/** The scripts by their text, learned from the words that the library sends; acquire and repair are one. */
-const KIND_OF_SCRIPT: ReadonlyMap<unknown, CommandKind> = new Map(
-  (["acquire", "extend", "release", "inspect"] as const).map((kind) => {
-    const command = { kind, keys: ["key"], token: "token", ttlMs: 1 };
-    return [wordsOf(command, false)[1], kind];
-  }),
-);
-
-function commandOf(words: Words): Command {
-  if (words[0] === "set") {
-    return { kind: "acquire", keys: [String(words[1])], token: String(words[2]), ttlMs: Number(words[4]) };
-  }
-  const kind = KIND_OF_SCRIPT.get(words[1]);
-  if (kind === undefined) throw new Error(`no server would know: ${words.join(" ")}`);
-  const keyCount = Number(words[2]);
-  const keys = words.slice(3, 3 + keyCount).map(String);
-  const [token, ttlMs] = words.slice(3 + keyCount);
-  return { kind, keys, token: String(token), ttlMs: Number(ttlMs ?? 0) };
-}
-
-/** What the script answers where the store votes so. */
-function replyOf(vote: Vote): unknown {
-  if (vote.vote === "unknown") throw new Error("a store always knows");
-  const { vote: verdict, found } = vote;
-  const carriedOut = verdict === "granted" ? 1 : 0;
-  if (found.key !== "another") return [carriedOut, found.key];
-  const ttlMs = found.ttlMs === Number.POSITIVE_INFINITY ? -1 : (found.ttlMs ?? -2);
-  return [carriedOut, "another", ttlMs, found.type ?? "", found.token ?? ""];
-}
-
-function describe(command: Command, vote: Vote | undefined): string {
-  const token = command.kind === "inspect" ? "" : ` for ${command.token}`;
-  const ttl =
-    command.kind === "acquire" || command.kind === "extend" || command.kind === "repair"
-      ? `, ttl ${command.ttlMs}`
-      : "";
-  const found = vote === undefined || vote.vote === "unknown" ? "" : ` (${vote.found.key})`;
-  return `${command.keys.join("+")}${token}${ttl}${found}`;
 }

@@ -7,13 +7,19 @@ import type { NodeWatcher } from "./watched-node.ts";
 
 interface Token {
   readonly owner: Client;
-  /** When it was first sent. */
+  /** When it was first sent, in true time and on its owner's monotonic clock. */
   readonly sentAtMs: number;
+  readonly sentAtMonoMs: number;
+  readonly clockDisturbances: number;
+  readonly ttlMs: number;
   readonly acquiredOn: Set<LockNode>;
   readonly releasedOn: Set<LockNode>;
   /** Of the extensions that were granted by some node in the last turn that heard of any: when the first was sent. */
   extended: { readonly event: number; readonly sentAtMs: number } | undefined;
 }
+
+/** As in the drift of the documentation: `ttl × driftFactor + 2 ms`. */
+const GRANULARITY_MS = 2;
 
 /** Judges what the rounds send: which token may be sent when. */
 export class Tokens {
@@ -66,6 +72,14 @@ export class Tokens {
     return this.#tokens.get(token)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
+  /** What the formula gives a lock that is handed over now; undefined where its holder's clocks do not agree. */
+  validityMs(token: string, driftFactor: number): number | undefined {
+    const sent = this.#tokens.get(token);
+    if (sent === undefined || sent.owner.machine.clockDisturbances !== sent.clockDisturbances) return undefined;
+    const { machine } = sent.owner;
+    return sent.ttlMs * (1 - driftFactor) - GRANULARITY_MS - (machine.observe(machine.nowMs) - sent.sentAtMonoMs);
+  }
+
   /** No extension that can have succeeded in the turn that just ended was sent before that. */
   extendedSinceMs(token: string): number {
     return this.#tokens.get(token)?.extended?.sentAtMs ?? Number.NEGATIVE_INFINITY;
@@ -74,7 +88,7 @@ export class Tokens {
   #sent(client: Client, node: LockNode, command: Command): void {
     client.note(`→ ${node.name} ${command.kind}`, () => ("token" in command ? command.token : command.keys.join("+")));
     if (command.kind === "inspect") return;
-    const token = this.#tokenOf(client, command.token);
+    const token = this.#tokenOf(client, command);
     if (command.kind === "release") {
       this.#released(token, command.token, node);
       return;
@@ -98,12 +112,16 @@ export class Tokens {
     else this.#partlyReleased.delete(name);
   }
 
-  #tokenOf(owner: Client, name: string): Token {
+  #tokenOf(owner: Client, { token: name, ttlMs }: Exclude<Command, { kind: "inspect" }>): Token {
     let token = this.#tokens.get(name);
     if (token === undefined) {
+      const { machine } = owner;
       token = {
         owner,
-        sentAtMs: owner.machine.trueNowMs,
+        sentAtMs: machine.trueNowMs,
+        sentAtMonoMs: machine.observe(machine.nowMs),
+        clockDisturbances: machine.clockDisturbances,
+        ttlMs,
         acquiredOn: new Set(),
         releasedOn: new Set(),
         extended: undefined,

@@ -8,7 +8,7 @@ import { Counts } from "./counts.ts";
 import { Curfew } from "./curfew.ts";
 import { FAULT, type Fault } from "./faults.ts";
 import { type Link, Way } from "./network.ts";
-import type { Plan } from "./plan.ts";
+import { DATA_KEY, type Plan } from "./plan.ts";
 import { Server } from "./server.ts";
 import { Time } from "./time.ts";
 import { Timeline } from "./timeline.ts";
@@ -54,6 +54,7 @@ export class World {
       const name = `redis-${index + 1}`;
       return new Server({ name, time, timeline, counts, chance, rate: this.#rate(), mayKill, onCommand });
     });
+    if (plan.hasData) this.#putData(chance);
     for (let index = 0; index < plan.clients; index += 1) this.addClient();
     if (plan.nodes % 2 === 0) counts.add("even number of nodes");
     this.#faultLater(new Chance(plan.seed, STREAM.faults));
@@ -127,6 +128,13 @@ export class World {
       await client.machine.sleep(downMs);
       client.reopen();
     });
+  }
+
+  #putData(chance: Chance): void {
+    this.counts.add("data in the way");
+    for (const { store } of chance.shuffled(this.servers).slice(0, chance.whole(1, this.servers.length))) {
+      store.write(DATA_KEY, "", Number.POSITIVE_INFINITY, chance.pick(["hash", "string"]));
+    }
   }
 
   #rate(): number {
