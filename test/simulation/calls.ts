@@ -73,6 +73,10 @@ export class Calls {
   }
 
   #judge(client: Client, what: string, error: unknown, reason: unknown): void {
+    const isDenied = RedlockError.is(error) && error.votes.some(({ vote }) => vote === "denied");
+    if (RedlockError.is(error) && error.code === "ERR_LOCK_HELD" && !isDenied) {
+      this.#referee.report("known errors", `${client.name}'s ${what} says that it is held, and nobody denied it`);
+    }
     if (RedlockError.is(error)) client.note(`${what}: ${error.code}`, () => `(${error.message})`);
     else if (reason !== undefined && error === reason) client.note(`${what}: aborted`);
     else this.#referee.report("known errors", `${client.name}'s ${what} failed with ${String(error)}`);

@@ -1,5 +1,7 @@
+import type { Command, Vote } from "../../src/node.ts";
 import type { Client } from "./client.ts";
 import type { Counts } from "./counts.ts";
+import { Extensions } from "./extensions.ts";
 import { Handles } from "./handles.ts";
 import type { Plan } from "./plan.ts";
 import { type Invariant, Referee } from "./referee.ts";
@@ -20,15 +22,28 @@ export class Checker {
   readonly referee: Referee;
   readonly handles: Handles;
   readonly tokens: Tokens;
+  readonly #extensions: Extensions;
 
   constructor({ time, timeline, counts, plan }: CheckerOptions) {
     this.referee = new Referee(time, timeline, judgedIn(plan));
-    this.tokens = new Tokens(time, this.referee, counts);
-    this.handles = new Handles({ time, plan, counts, referee: this.referee, tokens: this.tokens });
+    this.tokens = new Tokens(this.referee, counts);
+    this.#extensions = new Extensions(time);
+    const { referee, tokens } = this;
+    this.handles = new Handles({ time, plan, counts, referee, tokens, extensions: this.#extensions });
   }
 
   watcherOf(client: Client): NodeWatcher {
-    return this.tokens.watcherOf(client);
+    return {
+      sent: (node, command) => {
+        client.note(`→ ${node.name} ${command.kind}`, () => subjectOf(command));
+        this.tokens.sent(client, node, command);
+        this.#extensions.sent(client, command);
+      },
+      voted: (node, command, vote) => {
+        client.note(`← ${node.name} ${command.kind}: ${vote.vote}`, () => reasonOf(vote));
+        this.#extensions.voted(client, command, vote);
+      },
+    };
   }
 
   turnEnded(client: Client): void {
@@ -53,3 +68,11 @@ function judgedIn({ hole, forgets }: Plan): (invariant: Invariant) => boolean {
 
 /** These hold only while servers remember. */
 const NEEDS_MEMORY: ReadonlySet<Invariant> = new Set(["mutual exclusion", "keys when handed over", "keys while held"]);
+
+function subjectOf(command: Command): string {
+  return command.kind === "inspect" ? command.keys.join("+") : command.token;
+}
+
+function reasonOf(vote: Vote): string {
+  return vote.vote === "unknown" ? `(${vote.reason}: ${vote.message})` : `(${vote.found.key})`;
+}

@@ -25,6 +25,8 @@ export interface ClientOptions {
   readonly rate: number;
   /** The nodes that it is configured with, and its ways to them. */
   readonly members: readonly { readonly server: Server; readonly link: Link }[];
+  /** A command is leaving for a server. */
+  onSent(server: Server): void;
 }
 
 /** One process that locks: the real library on a simulated machine, with connections of its own. */
@@ -112,7 +114,7 @@ export class Client {
   }
 
   #open(): Redlock {
-    const { plan, time, counts, chance, checker, members } = this.#options;
+    const { plan, time, counts, chance, checker, members, onSent } = this.#options;
     const roster = new Roster();
     const { machine } = this;
     this.#redises = members.map(({ server, link }) => {
@@ -128,7 +130,11 @@ export class Client {
     });
     const judge = checker.watcherOf(this);
     const watcher: NodeWatcher = {
-      sent: (node, command) => judge.sent(node, command),
+      sent: (node, command) => {
+        judge.sent(node, command);
+        const server = this.servers.find(({ name }) => name === node.name);
+        if (server !== undefined) onSent(server);
+      },
       voted: (node, command, vote) => {
         judge.voted(node, command, vote);
         this.#countVote();

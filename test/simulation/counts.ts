@@ -18,6 +18,7 @@ export const OCCURRENCES = [
   "restart with data",
   "restart without data",
   "early restart without data",
+  "data flushed",
   "server loading",
   "server frozen",
   "server slow",

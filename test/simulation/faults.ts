@@ -6,7 +6,7 @@ import type { Server } from "./server.ts";
 import type { World } from "./world.ts";
 
 /** Where something goes wrong. */
-interface Spot {
+export interface Spot {
   readonly client: Client;
   readonly server: Server;
 }
@@ -16,6 +16,8 @@ export type Fault = (world: World, chance: Chance, spot: Spot) => void;
 
 const HOUR_MS = 3_600_000;
 const MAX_DELAY_MS = 1_000;
+/** For so many of the longest ttl bytes may lie in an old socket. */
+export const LONGEST_HOLD_TTLS = 2;
 
 export const FAULT: Readonly<Record<FaultName, Fault>> = {
   crash(world, chance, { server }) {
@@ -39,6 +41,13 @@ export const FAULT: Readonly<Record<FaultName, Fault>> = {
       server.start({ loadsForMs: 0 });
       world.counts.add(plan.forgets ? "early restart without data" : "restart without data");
     });
+  },
+
+  flush(world, _, { server }) {
+    if (!server.isUp) return;
+    world.note(server.name, "is flushed");
+    world.counts.add("data flushed");
+    server.flush();
   },
 
   freeze(world, chance, { server }) {
@@ -91,7 +100,8 @@ export const FAULT: Readonly<Record<FaultName, Fault>> = {
     const kind = chance.pick(["both ends", "client's end", "client's end, late bytes", "server's end"]);
     world.note("network", "cut", () => `${client.name} – ${server.name}: ${kind}`);
     if (kind === "both ends") world.counts.add("request lost", connection.requests.cut().length);
-    if (kind === "client's end, late bytes") connection.requests.hold(durationMs(world, chance));
+    const holdMs = Math.min(durationMs(world, chance), LONGEST_HOLD_TTLS * world.plan.maxTtlMs);
+    if (kind === "client's end, late bytes") connection.requests.hold(holdMs);
     if (kind === "both ends" || kind === "server's end") server.drop(connection);
     if (kind !== "server's end") redis.breakOff();
   },

@@ -1,6 +1,7 @@
 import type { Lock } from "../../src/lock.ts";
 import type { Client } from "./client.ts";
 import type { Counts } from "./counts.ts";
+import type { Extensions } from "./extensions.ts";
 import type { Plan } from "./plan.ts";
 import type { Referee } from "./referee.ts";
 import type { Time } from "./time.ts";
@@ -38,6 +39,7 @@ export interface HandlesOptions {
   readonly counts: Counts;
   readonly referee: Referee;
   readonly tokens: Tokens;
+  readonly extensions: Extensions;
 }
 
 /** Judges the locks that were handed over. */
@@ -107,6 +109,9 @@ export class Handles {
       if (handle.client !== client) continue;
       const endMs = endOf(client, handle.lock);
       if (endMs > handle.endMs + HAIR_MS) this.#judgeExtension(handle);
+      if (this.#options.extensions.isRefuted(handle.lock.token) && isHeld(handle)) {
+        this.#options.referee.report("loss is noticed", `${nameOf(handle)} is held, though a quorum denied it`);
+      }
       handle.endMs = endMs;
     }
   }
@@ -157,8 +162,8 @@ export class Handles {
   }
 
   #judgeExtension(handle: Handle): void {
-    const { tokens } = this.#options;
-    const sinceMs = tokens.extendedSinceMs(handle.lock.token);
+    const { tokens, extensions } = this.#options;
+    const sinceMs = extensions.grantedSinceMs(handle.lock.token);
     // Every grant of the other one came after this one's, and every grant of the extension after the other one's.
     const isLater = ({ lock, handedOverAtMs }: Handle) =>
       tokens.sentAtMs(lock.token) > handle.handedOverAtMs && handedOverAtMs < sinceMs;

@@ -21,7 +21,7 @@ export const FAULTS = [
   "set clock back",
 ] as const;
 
-export type FaultName = (typeof FAULTS)[number] | "set server clock forward";
+export type FaultName = (typeof FAULTS)[number] | "flush" | "set server clock forward";
 
 /** Which assumption of the algorithm does not hold in a run. Without one, nothing may be found. */
 export const HOLES = ["drift", "empty restart", "disjoint quorums", "server clock", "suspension hidden"] as const;
@@ -91,7 +91,7 @@ export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POS
   const isForgetful = chance.happens(0.15);
   const needsForgetting = hole === "empty restart" || (flaw !== undefined && flawOf(flaw).needsForgetting === true);
   const forgets = needsForgetting || (hole === undefined && isForgetful);
-  const faultCount = chance.whole(0, 10) + (forgets ? 6 : 0);
+  const faultCount = chance.whole(0, 10) + (forgets ? chance.pick([6, 40]) : 0);
   const safetyMs = ttlMs * chance.between(0.8, 2) + 50;
   const nodeTimeoutMs = chance.pick([25, 100, 250]);
   const enabled = FAULTS.filter(() => chance.happens(0.45));
@@ -133,7 +133,7 @@ function rateSpreadOf(hole: Hole | undefined, driftFactor: number): number {
 
 function faultsOf(hole: Hole | undefined, forgets: boolean): readonly FaultName[] {
   // Several servers have to forget before it shows.
-  if (forgets) return Array.from({ length: 6 }, () => "crash losing data");
+  if (forgets) return [...Array.from({ length: 6 }, () => "flush" as const), "crash losing data", "crash losing data"];
   if (hole === "server clock") return ["set server clock forward"];
   if (hole === "suspension hidden") return ["suspend"];
   return [];

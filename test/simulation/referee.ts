@@ -15,6 +15,8 @@ export type Invariant =
   | "keys while held"
   /** The signal has aborted when the validity is over: after a pause, at the end of the first timer turn. */
   | "signal in time"
+  /** When the nodes that did not deny an extension are no quorum any more, the lock is lost. */
+  | "loss is noticed"
   /** A handle that was over is never held again. */
   | "lost for good"
   /** Once another one got the resource, no extension that is sent after that succeeds: a lost lock is not taken back in silence. */

@@ -1,6 +1,7 @@
 import type { Calls } from "./calls.ts";
 import type { Client } from "./client.ts";
 import type { Occurred } from "./counts.ts";
+import { LONGEST_HOLD_TTLS } from "./faults.ts";
 import { type Plan, planOf, type Wish } from "./plan.ts";
 import type { Violation } from "./referee.ts";
 import type { Entry } from "./timeline.ts";
@@ -109,7 +110,9 @@ function judgeSilence({ time, plan, servers, clients, checker, calls }: World): 
     if (!client.isClosed)
       client.machine.receive(() => void calls.settle(client, "close", plan.nodeTimeoutMs, client.close()));
   }
-  time.runUntil(time.nowMs + plan.maxTtlMs * (1 + plan.driftFactor) + RECOVERY_MS);
+  // What an old connection still carries may run until then, where nobody is left, or permitted, to end it.
+  const lateMs = LONGEST_HOLD_TTLS * plan.maxTtlMs;
+  time.runUntil(time.nowMs + lateMs + plan.maxTtlMs * (1 + plan.driftFactor) + RECOVERY_MS);
   calls.judgeEnd();
   checker.tokens.judgeEnd();
   for (const { name, store } of servers) {

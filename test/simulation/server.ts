@@ -92,9 +92,12 @@ export class Server {
       if (chance.happens(0.5)) counts.add("reply lost", connection.replies.cut().length);
       this.drop(connection);
     }
-    if (keepsData) return;
+    if (!keepsData) this.flush();
+  }
+
+  flush(): void {
     this.store.clear();
-    this.lostDataAtMs = time.nowMs;
+    this.lostDataAtMs = this.#options.time.nowMs;
   }
 
   start({ loadsForMs }: { loadsForMs: number }): void {

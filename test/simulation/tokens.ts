@@ -1,9 +1,7 @@
-import type { Command, LockNode, Vote } from "../../src/node.ts";
+import type { Command, LockNode } from "../../src/node.ts";
 import type { Client } from "./client.ts";
 import type { Counts } from "./counts.ts";
 import type { Referee } from "./referee.ts";
-import type { Time } from "./time.ts";
-import type { NodeWatcher } from "./watched-node.ts";
 
 interface Token {
   readonly owner: Client;
@@ -14,8 +12,6 @@ interface Token {
   readonly ttlMs: number;
   readonly acquiredOn: Set<LockNode>;
   readonly releasedOn: Set<LockNode>;
-  /** Of the extensions that were granted by some node in the last turn that heard of any: when the first was sent. */
-  extended: { readonly event: number; readonly sentAtMs: number } | undefined;
 }
 
 /** As in the drift of the documentation: `ttl × driftFactor + 2 ms`. */
@@ -26,22 +22,12 @@ export class Tokens {
   readonly #tokens = new Map<string, Token>();
   /** Whose release has been sent to some nodes and not to all: for no longer than a turn. */
   readonly #partlyReleased = new Set<string>();
-  readonly #sentAtMs = new WeakMap<Command, number>();
-  readonly #time: Time;
   readonly #referee: Referee;
   readonly #counts: Counts;
 
-  constructor(time: Time, referee: Referee, counts: Counts) {
-    this.#time = time;
+  constructor(referee: Referee, counts: Counts) {
     this.#referee = referee;
     this.#counts = counts;
-  }
-
-  watcherOf(client: Client): NodeWatcher {
-    return {
-      sent: (node, command) => this.#sent(client, node, command),
-      voted: (node, command, vote) => this.#voted(client, node, command, vote),
-    };
   }
 
   /** No process goes on with a release that it has sent to a part of its nodes. */
@@ -80,20 +66,13 @@ export class Tokens {
     return sent.ttlMs * (1 - driftFactor) - GRANULARITY_MS - (machine.observe(machine.nowMs) - sent.sentAtMonoMs);
   }
 
-  /** No extension that can have succeeded in the turn that just ended was sent before that. */
-  extendedSinceMs(token: string): number {
-    return this.#tokens.get(token)?.extended?.sentAtMs ?? Number.NEGATIVE_INFINITY;
-  }
-
-  #sent(client: Client, node: LockNode, command: Command): void {
-    client.note(`→ ${node.name} ${command.kind}`, () => ("token" in command ? command.token : command.keys.join("+")));
+  sent(client: Client, node: LockNode, command: Command): void {
     if (command.kind === "inspect") return;
     const token = this.#tokenOf(client, command);
     if (command.kind === "release") {
       this.#released(token, command.token, node);
       return;
     }
-    if (!this.#sentAtMs.has(command)) this.#sentAtMs.set(command, client.machine.trueNowMs);
     if (command.kind === "repair") this.#counts.add("repair");
     if (command.kind === "extend" && !client.isExtendingByHand) this.#counts.add("automatic extension");
     if (token.releasedOn.size > 0) {
@@ -124,25 +103,9 @@ export class Tokens {
         ttlMs,
         acquiredOn: new Set(),
         releasedOn: new Set(),
-        extended: undefined,
       };
       this.#tokens.set(name, token);
     }
     return token;
-  }
-
-  #voted(client: Client, node: LockNode, command: Command, vote: Vote): void {
-    client.note(`← ${node.name} ${command.kind}: ${vote.vote}`, () =>
-      vote.vote === "unknown" ? `(${vote.reason}: ${vote.message})` : `(${vote.found.key})`,
-    );
-    const token = command.kind === "extend" && vote.vote === "granted" ? this.#tokens.get(command.token) : undefined;
-    if (token === undefined) return;
-    const sentAtMs = this.#sentAtMs.get(command) ?? Number.NEGATIVE_INFINITY;
-    const event = this.#time.events;
-    const isSameTurn = token.extended?.event === event;
-    token.extended = {
-      event,
-      sentAtMs: isSameTurn ? Math.min(sentAtMs, token.extended?.sentAtMs ?? sentAtMs) : sentAtMs,
-    };
   }
 }

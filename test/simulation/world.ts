@@ -6,7 +6,7 @@ import { Client } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { Counts } from "./counts.ts";
 import { Curfew } from "./curfew.ts";
-import { FAULT, type Fault } from "./faults.ts";
+import { FAULT, type Fault, type Spot } from "./faults.ts";
 import { type Link, Way } from "./network.ts";
 import { DATA_KEY, type Plan } from "./plan.ts";
 import { Server } from "./server.ts";
@@ -33,7 +33,7 @@ export class World {
   /** What ends the faults that are under way. */
   readonly #heals = new Set<() => void>();
   /** A fault that waits for something to disturb. */
-  #ambush: ((server: Server, link: Link) => void) | undefined;
+  #ambush: { readonly on: "sent" | "carried out"; spring(spot: Spot): void } | undefined;
   #isCalm = false;
 
   constructor(plan: Plan, isRecording: boolean) {
@@ -47,7 +47,9 @@ export class World {
     const chance = new Chance(plan.seed, STREAM.servers);
     const onCommand = (server: Server, { link }: Connection) => {
       this.checker.serverChanged();
-      this.#ambush?.(server, link);
+      if (this.#ambush?.on !== "carried out") return;
+      const client = this.clients.find(({ links }) => links.includes(link));
+      if (client !== undefined) this.#ambush.spring({ client, server });
     };
     this.servers = Array.from({ length: plan.nodes }, (_, index) => {
       const { mayKill } = plan;
@@ -76,7 +78,11 @@ export class World {
     const members = this.#membersOf(index).map((server) => ({ server, link: this.#link() }));
     const chance = new Chance(plan.seed, STREAM.clients + index);
     const name = `client-${index + 1}`;
-    const client = new Client({ name, plan, time, timeline, counts, chance, checker, rate: this.#rate(), members });
+    const rate = this.#rate();
+    const onSent = (server: Server) => {
+      if (this.#ambush?.on === "sent") this.#ambush.spring({ client, server });
+    };
+    const client: Client = new Client({ name, plan, time, timeline, counts, chance, checker, rate, members, onSent });
     const curfew = new Curfew(client.machine);
     this.clients.push(client);
     this.#curfews.set(client, curfew);
@@ -161,20 +167,18 @@ export class World {
     this.time.after(chance.exponential(faultEveryMs), () => {
       if (this.#isCalm) return;
       const fault = FAULT[chance.pick(faults)];
-      // Half of them happen anywhere at any time, half where a command has just been carried out.
-      if (chance.happens(0.5))
-        fault(this, chance, { client: chance.pick(this.clients), server: chance.pick(this.servers) });
-      else this.#ambush = (server, link) => this.#spring(fault, chance, server, link);
       this.#faultLater(chance);
+      const kind = chance.pick(["anywhere", "anywhere", "sent", "carried out"] as const);
+      // Half of them happen anywhere at any time, half where a command is on its way or its answer is.
+      if (kind !== "anywhere") this.#ambush = { on: kind, spring: (spot) => this.#spring(fault, chance, spot) };
+      else fault(this, chance, { client: chance.pick(this.clients), server: chance.pick(this.servers) });
     });
   }
 
-  #spring(fault: Fault, chance: Chance, server: Server, link: Link): void {
+  #spring(fault: Fault, chance: Chance, spot: Spot): void {
     this.#ambush = undefined;
-    const client = this.clients.find(({ links }) => links.includes(link));
-    if (client === undefined) return;
     this.time.after(chance.pick([0, 0, chance.exponential(this.plan.meanDelayMs)]), () => {
-      if (!this.#isCalm) fault(this, chance, { client, server });
+      if (!this.#isCalm) fault(this, chance, spot);
     });
   }
 }
