@@ -123,9 +123,9 @@ async function attempt(estate: Estate, wish: Wish, patience: Patience): Promise<
   const telling = isContended ? released.settled : round.complete;
   await patience.until(telling, waitMs === 0 ? undefined : patience.leftMs);
   const votes = () => withFindings(round.votes(), released.votes());
+  // One data key is reason to hear every node: the slowest may hold the one that makes waiting vain, at each attempt anew.
+  if (countDataKeys(votes()) > 0) await patience.until(released.complete, waitMs === 0 ? undefined : patience.leftMs);
   const isData = quorum.nodes.length - countDataKeys(votes()) < quorum.size;
-  // Nothing will be tried after that, so that the error tells what every node holds.
-  if (isData) await patience.until(released.complete, waitMs === 0 ? undefined : patience.leftMs);
   return {
     why: isData ? "data" : isContended ? "held" : "unreachable",
     votes: votes(),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Lock } from "../../src/lock.ts";
 import type { LockNode } from "../../src/node.ts";
+import type { Link } from "./network.ts";
 import type { Server } from "./server.ts";
 import { onStage } from "./stage.ts";
 
@@ -61,6 +62,16 @@ describe("found by the simulation", () => {
       }),
   );
 
+  test("nobody waits for a data key, also when the slowest node is one of a quorum that holds it", () =>
+    onStage({}, ({ run, redlock, servers, links, pass }) => {
+      pass(50);
+      const [first, second] = servers as [Server, Server];
+      for (const { store } of [first, second]) store.write("a", "", Number.POSITIVE_INFINITY, "hash");
+      (links[0] as Link).toClient.extraMs = 50;
+      const error = failureOf(() => run(() => redlock.acquire("a", 1_000, { waitMs: Number.POSITIVE_INFINITY })));
+      expect(error).toMatchObject({ code: "ERR_LOCK_HELD", attempts: 1 });
+    }));
+
   test("a node is not silent any more when its overdue answer comes, also after it was verified again", () =>
     onStage({ redis: { isOwned: false, commandTimeoutMs: 150 } }, ({ run, begin, redlock, servers, nodes, pass }) => {
       const [first] = servers as [Server];
@@ -78,6 +89,15 @@ describe("found by the simulation", () => {
       expect(nodes.map((node) => node.status().state)).toEqual(["ready", "ready", "ready"]);
     }));
 });
+
+function failureOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("expected a failure");
+}
 
 function keptBy(nodes: readonly LockNode[]): number {
   return nodes.reduce((sum, node) => sum + (node.status().keptReleases ?? 0), 0);
