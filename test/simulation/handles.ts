@@ -14,9 +14,14 @@ export interface Handle {
   /** The holder asked for it. */
   hasSignal: boolean;
   readonly clockDisturbances: number;
+  readonly wallSteps: number;
   readonly handedOverAtMs: number;
+  /** Its keys stood on a quorum at that moment. */
+  hadKeys: boolean;
   /** The end of its validity on its holder's monotonic clock, as it was last seen. */
   endMs: number;
+  /** The latest that it was ever seen to be: what the timers go by. */
+  latestEndMs: number;
   /** The holder, or a close, ended it: no signal is due for that. */
   isGivenBack: boolean;
   isOver: boolean;
@@ -61,8 +66,11 @@ export class Handles {
       lock,
       hasSignal,
       clockDisturbances: client.machine.clockDisturbances,
+      wallSteps: client.machine.wallSteps,
       handedOverAtMs: client.machine.trueNowMs,
+      hadKeys: false,
       endMs: endOf(client, lock),
+      latestEndMs: endOf(client, lock),
       isGivenBack: false,
       isOver: false,
       seenOverAtMs: undefined,
@@ -75,6 +83,7 @@ export class Handles {
     this.#live.push(handle);
     if (!isHeld(handle)) this.#options.referee.report("held when handed over", `${nameOf(handle)} is over already`);
     this.#requireValidity(handle, maxHoldMs);
+    handle.hadKeys = holdingServers(handle) >= client.quorum;
     this.#requireKeys(handle, "keys when handed over");
     return handle;
   }
@@ -113,6 +122,7 @@ export class Handles {
         this.#options.referee.report("loss is noticed", `${nameOf(handle)} is held, though a quorum denied it`);
       }
       handle.endMs = endMs;
+      handle.latestEndMs = Math.max(handle.latestEndMs, endMs);
     }
   }
 
@@ -129,6 +139,8 @@ export class Handles {
       handle.seenOverAtMs ??= monoMs;
       const isDisturbed = handle.clockDisturbances !== client.machine.clockDisturbances;
       if (isDisturbed && monoMs - handle.seenOverAtMs < WATCH_MS) continue;
+      // A wall clock that was set right again before that look: the timers do not know of it, and need not.
+      if (handle.wallSteps !== client.machine.wallSteps && monoMs < handle.latestEndMs) continue;
       this.#options.referee.report("signal in time", `${nameOf(handle)} is over, and its signal has not aborted`);
     }
   }
@@ -165,8 +177,8 @@ export class Handles {
     const { tokens, extensions } = this.#options;
     const sinceMs = extensions.grantedSinceMs(handle.lock.token);
     // Every grant of the other one came after this one's, and every grant of the extension after the other one's.
-    const isLater = ({ lock, handedOverAtMs }: Handle) =>
-      tokens.sentAtMs(lock.token) > handle.handedOverAtMs && handedOverAtMs < sinceMs;
+    const isLater = ({ lock, handedOverAtMs, hadKeys }: Handle) =>
+      hadKeys && tokens.sentAtMs(lock.token) > handle.handedOverAtMs && handedOverAtMs < sinceMs;
     for (const other of [...this.#live, ...this.#over]) {
       if (!isLater(other) || sharedResource(handle, other) === undefined) continue;
       const text = `${nameOf(handle)} was extended after ${nameOf(other)} had been granted`;
@@ -175,8 +187,8 @@ export class Handles {
   }
 
   #requireKeys(handle: Handle, invariant: "keys when handed over" | "keys while held"): void {
-    const { client, lock } = handle;
-    const holding = client.servers.filter((server) => server.isHolding(lock.resources, lock.token)).length;
+    const { client } = handle;
+    const holding = holdingServers(handle);
     if (holding >= client.quorum) return;
     const isWithinTtl = ({ lostDataAtMs }: { lostDataAtMs: number }) =>
       this.#options.time.nowMs - lostDataAtMs < 2 * this.#options.plan.maxTtlMs;
@@ -199,6 +211,10 @@ function sharedResource(one: Handle, other: Handle): string | undefined {
 
 function endOf({ machine }: Client, lock: Lock): number {
   return machine.observe(() => machine.nowMs() + lock.remainingMs());
+}
+
+function holdingServers({ client, lock }: Handle): number {
+  return client.servers.filter((server) => server.isHolding(lock.resources, lock.token)).length;
 }
 
 function nameOf({ client, lock }: Handle): string {

@@ -55,6 +55,7 @@ export class Machine implements Runtime {
   disturbances = 0;
   /** Grows when the wall clock and the monotonic one part. */
   clockDisturbances = 0;
+  wallSteps = 0;
 
   constructor(options: MachineOptions) {
     this.name = options.name;
@@ -156,6 +157,10 @@ export class Machine implements Runtime {
     this.#stall = { reads, durationMs, onStall };
   }
 
+  stallNoMore(): void {
+    this.#stall = undefined;
+  }
+
   /** The machine sleeps: the monotonic clock stands still, the wall clock and the time since boot go on. */
   suspend(durationMs: number): void {
     if (this.#state !== "running") return;
@@ -166,6 +171,7 @@ export class Machine implements Runtime {
 
   stepWall(ms: number): void {
     this.clockDisturbances += 1;
+    this.wallSteps += 1;
     this.#clocks.stepWall(ms);
   }
 

@@ -66,8 +66,8 @@ export interface Plan {
   /** How long anything may happen. */
   readonly safetyMs: number;
   readonly faults: readonly FaultName[];
-  /** Mean time between two faults, ms. */
-  readonly faultEveryMs: number;
+  /** How many, on average. */
+  readonly faultsPerTtl: number;
   readonly mayKill: boolean;
   /** Some servers hold data under a name that callers take for a resource at times. */
   readonly hasData: boolean;
@@ -82,59 +82,80 @@ const SIZES = { "3": 66, "4": 10, "5": 15, "6": 3, "7": 2, "8": 2, "9": 2 };
 const CLIENTS = { "2": 62, "3": 24, "4": 8, "5": 2, "6": 2, "8": 1, "12": 1 };
 
 /** Each run leaves some faults out entirely: they hide one another (swarm testing, Groce et al., ISSTA 2012). */
-export function planOf({ seed, hole, flaw, without = [], maxClients = Number.POSITIVE_INFINITY }: Wish): Plan {
+export function planOf(wish: Wish): Plan {
+  const { seed, hole, flaw, without = [] } = wish;
   const chance = new Chance(seed);
-  const nodes = hole === "disjoint quorums" ? 5 : Number(chance.weighted(SIZES));
-  const clients = Math.min(Number(chance.weighted(CLIENTS)), maxClients);
+  const forgets = chance.happens(0.15) ? hole === undefined : hole === "empty restart" || isForgetful(flaw);
   const ttlMs = Math.round(chance.magnitude(60, 20_000));
-  const driftFactor = chance.pick([0.001, 0.01, 0.01, 0.05]);
-  const isForgetful = chance.happens(0.15);
-  const needsForgetting = hole === "empty restart" || (flaw !== undefined && flawOf(flaw).needsForgetting === true);
-  const forgets = needsForgetting || (hole === undefined && isForgetful);
-  const faultCount = chance.whole(0, 10) + (forgets ? chance.pick([6, 40]) : 0);
-  const safetyMs = ttlMs * chance.between(0.8, 2) + 50;
   const nodeTimeoutMs = chance.pick([25, 100, 250]);
-  const enabled = FAULTS.filter(() => chance.happens(0.45));
-  // A suspension shows in the wall clock, unless that is set back: then only at timer turns, in the time since boot.
-  const excluded = enabled.includes("suspend") ? [...without, "set clock back"] : without;
-  return {
+  const plan: Plan = {
     seed,
     hole,
     flaw,
     forgets,
-    nodes,
-    clients,
+    nodes: hole === "disjoint quorums" ? 5 : Number(chance.weighted(SIZES)),
+    clients: Math.min(Number(chance.weighted(CLIENTS)), wish.maxClients ?? Number.POSITIVE_INFINITY),
     callers: chance.happens(0.1) ? 2 : 1,
     resources: ["a", "b", "c"].slice(0, chance.pick([1, 1, 1, 2, 3])),
     ttlMs,
     maxTtlMs: ttlMs * 2,
     nodeTimeoutMs,
-    driftFactor,
-    rateSpread: rateSpreadOf(hole, driftFactor),
+    ...clocksOf(hole, chance.pick([0.001, 0.01, 0.01, 0.05])),
     meanDelayMs: Math.min(chance.magnitude(0.05, 8), ttlMs / 60, nodeTimeoutMs / 15),
     backoffMaxMs: Math.max(20, ttlMs * chance.between(0.2, 0.8)),
     thinkMs: ttlMs * chance.between(0.05, 0.5),
-    safetyMs,
-    faults: [...enabled, ...faultsOf(hole, forgets)].filter((fault) => !excluded.includes(fault)),
-    faultEveryMs: safetyMs / faultCount,
+    safetyMs: ttlMs * chance.between(0.8, 2) + 50,
+    faults: faultsOf(chance, hole, forgets, without),
+    faultsPerTtl: chance.whole(0, 10) / 1.4,
     mayKill: chance.happens(0.9),
     hasData: chance.happens(0.1),
     endsAbruptly: chance.happens(0.6),
   };
+  return forgets && chance.happens(0.5) ? stormOf(plan, without) : plan;
+}
+
+/**
+ * Servers forget all the time, and little else happens but that messages are late: for what takes several losses of data within
+ * one ttl, in the right order.
+ */
+function stormOf(plan: Plan, without: readonly FaultName[]): Plan {
+  const faults: readonly FaultName[] = ["flush", "flush", "flush", "one-way stop", "delay"];
+  return {
+    ...plan,
+    nodes: 3,
+    clients: 2,
+    resources: ["a"],
+    backoffMaxMs: plan.ttlMs * 0.1,
+    thinkMs: plan.ttlMs * 0.05,
+    faults: faults.filter((fault) => !without.includes(fault)),
+    faultsPerTtl: 25,
+  };
+}
+
+function isForgetful(flaw: FlawName | undefined): boolean {
+  return flaw !== undefined && flawOf(flaw).needsForgetting === true;
 }
 
 /**
  * Within bounds: a key lives `ttl / (1 + spread/2)` at least, a holder counts on `ttl × (1 − factor) / (1 − spread/2)` at most.
  * With the spread equal to the factor the first is the larger one, by a hair.
  */
-function rateSpreadOf(hole: Hole | undefined, driftFactor: number): number {
-  return hole === "drift" ? Math.min(0.5, driftFactor * 8) : driftFactor;
+function clocksOf(hole: Hole | undefined, driftFactor: number): Pick<Plan, "driftFactor" | "rateSpread"> {
+  return { driftFactor, rateSpread: hole === "drift" ? Math.min(0.5, driftFactor * 8) : driftFactor };
 }
 
-function faultsOf(hole: Hole | undefined, forgets: boolean): readonly FaultName[] {
+function faultsOf(
+  chance: Chance,
+  hole: Hole | undefined,
+  forgets: boolean,
+  without: readonly FaultName[],
+): readonly FaultName[] {
+  const enabled: FaultName[] = FAULTS.filter(() => chance.happens(0.45));
+  // A suspension shows in the wall clock, unless that is set back: then only at timer turns, in the time since boot.
+  const excluded = enabled.includes("suspend") ? [...without, "set clock back"] : without;
   // Several servers have to forget before it shows.
-  if (forgets) return [...Array.from({ length: 6 }, () => "flush" as const), "crash losing data", "crash losing data"];
-  if (hole === "server clock") return ["set server clock forward"];
-  if (hole === "suspension hidden") return ["suspend"];
-  return [];
+  if (forgets) enabled.push("flush", "flush", "flush", "crash losing data", "crash losing data");
+  if (hole === "server clock") enabled.push("set server clock forward");
+  if (hole === "suspension hidden") enabled.push("suspend");
+  return enabled.filter((fault) => !excluded.includes(fault));
 }

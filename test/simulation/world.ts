@@ -112,6 +112,7 @@ export class World {
     for (const server of this.servers) server.finishLoading();
     for (const heal of [...this.#heals]) heal();
     for (const [client, curfew] of this.#curfews) {
+      client.machine.stallNoMore();
       client.machine.receive(() => curfew.begin({ isAbrupt: this.plan.endsAbruptly }));
     }
   }
@@ -162,9 +163,9 @@ export class World {
   }
 
   #faultLater(chance: Chance): void {
-    const { faults, faultEveryMs } = this.plan;
-    if (faults.length === 0 || faultEveryMs === Number.POSITIVE_INFINITY) return;
-    this.time.after(chance.exponential(faultEveryMs), () => {
+    const { faults, faultsPerTtl, ttlMs } = this.plan;
+    if (faults.length === 0 || faultsPerTtl === 0) return;
+    this.time.after(chance.exponential(ttlMs / faultsPerTtl), () => {
       if (this.#isCalm) return;
       const fault = FAULT[chance.pick(faults)];
       this.#faultLater(chance);
