@@ -12,6 +12,8 @@ interface Token {
   readonly ttlMs: number;
   readonly acquiredOn: Set<LockNode>;
   readonly releasedOn: Set<LockNode>;
+  /** When its release began, in true time. */
+  releasedAtMs: number;
 }
 
 /** As in the drift of the documentation: `ttl × driftFactor + 2 ms`. */
@@ -50,8 +52,9 @@ export class Tokens {
     return this.#tokens.get(token)?.owner;
   }
 
-  isReleased(token: string): boolean {
-    return (this.#tokens.get(token)?.releasedOn.size ?? 0) > 0;
+  /** In true time. Never: infinite. */
+  releasedAtMs(token: string): number {
+    return this.#tokens.get(token)?.releasedAtMs ?? Number.POSITIVE_INFINITY;
   }
 
   sentAtMs(token: string): number {
@@ -86,6 +89,7 @@ export class Tokens {
   }
 
   #released(token: Token, name: string, node: LockNode): void {
+    token.releasedAtMs = Math.min(token.releasedAtMs, token.owner.machine.trueNowMs);
     token.releasedOn.add(node);
     if (token.releasedOn.size < token.owner.servers.length) this.#partlyReleased.add(name);
     else this.#partlyReleased.delete(name);
@@ -103,6 +107,7 @@ export class Tokens {
         ttlMs,
         acquiredOn: new Set(),
         releasedOn: new Set(),
+        releasedAtMs: Number.POSITIVE_INFINITY,
       };
       this.#tokens.set(name, token);
     }
