@@ -158,7 +158,11 @@ export const FAULT: Readonly<Record<FaultName, Fault>> = {
     if (!client.machine.isRunning) return;
     world.counts.add("client crash");
     client.crash();
-    if (chance.happens(0.5)) world.time.after(durationMs(world, chance), () => world.addClient());
+    if (chance.happens(0.5)) {
+      world.time.after(durationMs(world, chance), () => {
+        if (!world.isCalm) world.addClient();
+      });
+    }
   },
 
   close(world, chance, { client }) {

@@ -124,7 +124,8 @@ export class World {
 
   get areAllUp(): boolean {
     return (
-      this.servers.every(({ isUp }) => isUp) && this.clients.every(({ machine }) => machine.isRunning || machine.isDead)
+      this.servers.every(({ isUp }) => isUp) &&
+      this.clients.every(({ machine, isClosed }) => machine.isDead || (machine.isRunning && !isClosed))
     );
   }
 
