@@ -57,14 +57,12 @@ export class Caller {
     const waitMs = chance.pick([0, plan.ttlMs * 0.3, plan.ttlMs, plan.ttlMs * 2, Number.POSITIVE_INFINITY]);
     const autoExtend = chance.happens(0.35);
     const maxHoldMs = chance.happens(0.1) ? plan.ttlMs * chance.between(0.3, 3) : Number.POSITIVE_INFINITY;
-    const call = client.redlock.acquire(this.#resources(), this.#ttlMs(), {
-      waitMs,
-      autoExtend,
-      maxHoldMs,
-      signal: whim?.signal ?? leave?.signal,
-    });
+    const signal = whim?.signal ?? leave?.signal;
+    const wish = { waitMs, autoExtend, maxHoldMs, signal };
+    const call = client.redlock.acquire(this.#resources(), this.#ttlMs(), wish);
     const reason = whim?.reason ?? leaving;
-    const outcome = await calls.settle(client, "acquire", waitMs === 0 ? this.#attemptMs : waitMs, call, reason);
+    const boundMs = waitMs === 0 ? this.#attemptMs : waitMs;
+    const outcome = await calls.settle(client, "acquire", boundMs, call, reason, signal);
     if (outcome.is === "failed" && outcome.error === reason) counts.add("acquisition aborted");
     if (outcome.is === "done") await this.#hold(outcome.value, autoExtend, maxHoldMs);
   }
@@ -137,8 +135,9 @@ export class Caller {
     client.isExtendingByHand = true;
     const call = lock.extend(ttlMs, { signal: whim?.signal });
     client.isExtendingByHand = false;
-    const outcome = await calls.settle(client, `extend ${ttlMs}`, plan.nodeTimeoutMs, call, whim?.reason);
-    if (outcome.is === "failed" && outcome.error === whim?.reason) counts.add("extension aborted");
+    const { reason, signal } = whim ?? {};
+    const outcome = await calls.settle(client, `extend ${ttlMs}`, plan.nodeTimeoutMs, call, reason, signal);
+    if (outcome.is === "failed" && outcome.error === reason) counts.add("extension aborted");
   }
 
   #resources(): readonly string[] {

@@ -27,7 +27,8 @@ export class Calls {
    * Never rejects.
    *
    * @param boundMs within which the call promises to settle, on the caller's clock
-   * @param reason that the caller may have aborted it with
+   * @param reason that the caller may have aborted it with, or that his own routine may have failed with
+   * @param signal that ends the call at once
    */
   async settle<T>(
     client: Client,
@@ -35,11 +36,14 @@ export class Calls {
     boundMs: number,
     call: PromiseLike<T>,
     reason?: unknown,
+    signal?: AbortSignal,
   ): Promise<Outcome<T>> {
     const pending = { client, what };
     this.#pending.add(pending);
     client.note(`calls ${what}`);
     if (boundMs !== Number.POSITIVE_INFINITY) this.#watch(pending, boundMs);
+    if (signal?.aborted === true) this.#watch(pending, 0);
+    else signal?.addEventListener("abort", () => this.#watch(pending, 0));
     try {
       const value = await call;
       return { is: "done", value };
@@ -59,6 +63,7 @@ export class Calls {
   }
 
   #watch(pending: Pending, boundMs: number): void {
+    if (!this.#pending.has(pending)) return;
     const { machine } = pending.client;
     const { disturbances } = machine;
     machine.setTimer(boundMs + SLACK_MS, () => {

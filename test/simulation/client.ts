@@ -1,3 +1,4 @@
+import type { Command } from "../../src/node.ts";
 import { IoredisNode } from "../../src/nodes/ioredis.ts";
 import { Roster } from "../../src/nodes/roster.ts";
 import { Redlock } from "../../src/redlock.ts";
@@ -26,7 +27,7 @@ export interface ClientOptions {
   /** The nodes that it is configured with, and its ways to them. */
   readonly members: readonly { readonly server: Server; readonly link: Link }[];
   /** A command is leaving for a server. */
-  onSent(server: Server): void;
+  onSent(server: Server, command: Command): void;
 }
 
 /** One process that locks: the real library on a simulated machine, with connections of its own. */
@@ -87,6 +88,7 @@ export class Client {
     this.hasEverClosed = true;
     const [nodes, redises] = [this.#nodes, this.#redises];
     await this.#redlock.close();
+    this.#options.checker.handles.judgeClosed(this);
     await Promise.all(nodes.map((node) => node.close()));
     for (const redis of redises) redis.disconnect();
   }
@@ -133,7 +135,7 @@ export class Client {
       sent: (node, command) => {
         judge.sent(node, command);
         const server = this.servers.find(({ name }) => name === node.name);
-        if (server !== undefined) onSent(server);
+        if (server !== undefined) onSent(server, command);
       },
       voted: (node, command, vote) => {
         judge.voted(node, command, vote);

@@ -94,6 +94,12 @@ export class Handles {
     void handle.lock.signal;
   }
 
+  /** Its Redlock is closed. */
+  judgeClosed(client: Client): void {
+    const held = this.#live.find((handle) => handle.client === client && isHeld(handle));
+    if (held !== undefined) this.#options.referee.report("close ends all", `${nameOf(held)} is held after close()`);
+  }
+
   judge(): void {
     this.#sortOut();
     for (const [index, one] of this.#live.entries()) {

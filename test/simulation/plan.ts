@@ -68,14 +68,23 @@ export interface Plan {
   readonly faults: readonly FaultName[];
   /** How many, on average. */
   readonly faultsPerTtl: number;
+  /** Only the first so many servers are befallen. */
+  readonly faultyNodes: number;
   readonly mayKill: boolean;
   /** Some servers hold data under a name that callers take for a resource at times. */
   readonly hasData: boolean;
   /** At the end of the safety phase callers are told to stop at once; otherwise they finish what they do. */
   readonly endsAbruptly: boolean;
+  /** What a lock has to outlive at the end, if anything. */
+  readonly trial: Trial | undefined;
 }
 
+/** Each server in turn forgets its keys; or all are silent when an extension is due. */
+export type Trial = "losses" | "silence";
+
 export const DATA_KEY = "data";
+
+const SILENCE_TTL_MS = 4_000;
 
 /** Most worlds are small: what can go wrong in a large one nearly always can in a small one, and there a run costs less. */
 const SIZES = { "3": 66, "4": 10, "5": 15, "6": 3, "7": 2, "8": 2, "9": 2 };
@@ -85,15 +94,16 @@ const CLIENTS = { "2": 62, "3": 24, "4": 8, "5": 2, "6": 2, "8": 1, "12": 1 };
 export function planOf(wish: Wish): Plan {
   const { seed, hole, flaw, without = [] } = wish;
   const chance = new Chance(seed);
-  const forgets = chance.happens(0.15) ? hole === undefined : hole === "empty restart" || isForgetful(flaw);
+  const forgets = chance.happens(0.2) ? hole === undefined : hole === "empty restart" || isForgetful(flaw);
   const ttlMs = Math.round(chance.magnitude(60, 20_000));
   const nodeTimeoutMs = chance.pick([25, 100, 250]);
+  const nodes = hole === "disjoint quorums" ? 5 : Number(chance.weighted(SIZES));
   const plan: Plan = {
     seed,
     hole,
     flaw,
     forgets,
-    nodes: hole === "disjoint quorums" ? 5 : Number(chance.weighted(SIZES)),
+    nodes,
     clients: Math.min(Number(chance.weighted(CLIENTS)), wish.maxClients ?? Number.POSITIVE_INFINITY),
     callers: chance.happens(0.1) ? 2 : 1,
     resources: ["a", "b", "c"].slice(0, chance.pick([1, 1, 1, 2, 3])),
@@ -107,18 +117,21 @@ export function planOf(wish: Wish): Plan {
     safetyMs: ttlMs * chance.between(0.8, 2) + 50,
     faults: faultsOf(chance, hole, forgets, without),
     faultsPerTtl: chance.whole(0, 10) / 1.4,
+    faultyNodes: nodes,
     mayKill: chance.happens(0.9),
     hasData: chance.happens(0.1),
     endsAbruptly: chance.happens(0.6),
+    trial: undefined,
   };
-  return forgets && chance.happens(0.5) ? stormOf(plan, without) : plan;
+  const whole = forgets && chance.happens(0.7) ? stormOf(plan, chance, without) : plan;
+  return { ...whole, trial: trialOf(whole, chance) };
 }
 
 /**
- * Servers forget all the time, and little else happens but that messages are late: for what takes several losses of data within
- * one ttl, in the right order.
+ * Two servers forget all the time, and little else happens but that messages are late: for what takes several losses of data within
+ * one ttl, in the right order. The third one remembers, so that locks live long enough to be extended.
  */
-function stormOf(plan: Plan, without: readonly FaultName[]): Plan {
+function stormOf(plan: Plan, chance: Chance, without: readonly FaultName[]): Plan {
   const faults: readonly FaultName[] = ["flush", "flush", "flush", "one-way stop", "delay"];
   return {
     ...plan,
@@ -128,8 +141,19 @@ function stormOf(plan: Plan, without: readonly FaultName[]): Plan {
     backoffMaxMs: plan.ttlMs * 0.1,
     thinkMs: plan.ttlMs * 0.05,
     faults: faults.filter((fault) => !without.includes(fault)),
-    faultsPerTtl: 25,
+    faultsPerTtl: chance.pick([6, 12, 25]),
+    faultyNodes: 2,
   };
+}
+
+/**
+ * What lies in an old socket can take the key's place on a node where it was lost; and a client that gave commands up by itself
+ * asks again what its server is, which takes half a second.
+ */
+function trialOf({ ttlMs, faults }: Plan, chance: Chance): Trial | undefined {
+  const trial = chance.happens(0.15) ? chance.pick(["losses", "silence"] as const) : undefined;
+  if (trial === "losses" && faults.includes("cut")) return undefined;
+  return trial === "silence" && ttlMs < SILENCE_TTL_MS ? undefined : trial;
 }
 
 function isForgetful(flaw: FlawName | undefined): boolean {

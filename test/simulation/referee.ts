@@ -38,7 +38,11 @@ export type Invariant =
   /** Once faults are over, nodes vote again. */
   | "nodes recover"
   /** Once faults are over, who waits gets the lock. */
-  | "waiters are served";
+  | "waiters are served"
+  /** And keeps it for as long as it is extended, whichever minority of the servers forgets it or is silent. */
+  | "kept by itself"
+  /** Nothing is held after `close()`. */
+  | "close ends all";
 
 export interface Violation {
   readonly invariant: Invariant;

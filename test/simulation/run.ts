@@ -2,6 +2,7 @@ import type { Calls } from "./calls.ts";
 import type { Client } from "./client.ts";
 import type { Occurred } from "./counts.ts";
 import { LONGEST_HOLD_TTLS } from "./faults.ts";
+import { judgeKeeping } from "./keeping.ts";
 import { type Plan, planOf, type Wish } from "./plan.ts";
 import type { Violation } from "./referee.ts";
 import type { Entry } from "./timeline.ts";
@@ -43,6 +44,7 @@ function runWorld(wish: Wish, isRecording: boolean): Result {
   letCallersFinish(world);
   judgeRecovery(world);
   judgeLiveness(world);
+  if (plan.trial !== undefined) judgeKeeping(world, plan.trial);
   judgeSilence(world);
   const { violation } = checker.referee;
   const counts = world.counts.toJSON();

@@ -1,3 +1,4 @@
+import type { Command } from "../../src/node.ts";
 import { Caller } from "./caller.ts";
 import { Calls } from "./calls.ts";
 import { Chance } from "./chance.ts";
@@ -16,6 +17,11 @@ import { Timeline } from "./timeline.ts";
 /** Streams of chance: what one draws does not change what another one gets. */
 const STREAM = { clocks: 1, network: 2, servers: 3, faults: 4, clients: 100, callers: 10_000 } as const;
 
+/** When a fault begins. Half of them begin at any time, half where a command is on its way or its answer is. */
+const MOMENTS = ["any", "any", "sent", "carried out"] as const;
+/** Where servers forget, what sets keys again is what matters. */
+const MOMENTS_OF_LOSS = ["any", "any", "sent", "carried out", "repair sent"] as const;
+
 /** Servers, processes, what is between them, and what goes wrong. */
 export class World {
   readonly plan: Plan;
@@ -33,8 +39,9 @@ export class World {
   /** What ends the faults that are under way. */
   readonly #heals = new Set<() => void>();
   /** A fault that waits for something to disturb. */
-  #ambush: { readonly on: "sent" | "carried out"; spring(spot: Spot): void } | undefined;
+  #ambush: { readonly on: "sent" | "repair sent" | "carried out"; spring(spot: Spot): void } | undefined;
   #isCalm = false;
+  readonly #faulty: readonly Server[];
 
   constructor(plan: Plan, isRecording: boolean) {
     this.plan = plan;
@@ -56,6 +63,7 @@ export class World {
       const name = `redis-${index + 1}`;
       return new Server({ name, time, timeline, counts, chance, rate: this.#rate(), mayKill, onCommand });
     });
+    this.#faulty = this.servers.slice(0, plan.faultyNodes);
     if (plan.hasData) this.#putData(chance);
     for (let index = 0; index < plan.clients; index += 1) this.addClient();
     if (plan.nodes % 2 === 0) counts.add("even number of nodes");
@@ -79,8 +87,9 @@ export class World {
     const chance = new Chance(plan.seed, STREAM.clients + index);
     const name = `client-${index + 1}`;
     const rate = this.#rate();
-    const onSent = (server: Server) => {
-      if (this.#ambush?.on === "sent") this.#ambush.spring({ client, server });
+    const onSent = (server: Server, { kind }: Command) => {
+      const isAwaited = this.#ambush?.on === "sent" || (this.#ambush?.on === "repair sent" && kind === "repair");
+      if (isAwaited) this.#ambush?.spring({ client, server });
     };
     const client: Client = new Client({ name, plan, time, timeline, counts, chance, checker, rate, members, onSent });
     const curfew = new Curfew(client.machine);
@@ -164,20 +173,20 @@ export class World {
   }
 
   #faultLater(chance: Chance): void {
-    const { faults, faultsPerTtl, ttlMs } = this.plan;
+    const { faults, faultsPerTtl, ttlMs, forgets } = this.plan;
     if (faults.length === 0 || faultsPerTtl === 0) return;
     this.time.after(chance.exponential(ttlMs / faultsPerTtl), () => {
       if (this.#isCalm) return;
       const fault = FAULT[chance.pick(faults)];
       this.#faultLater(chance);
-      const kind = chance.pick(["anywhere", "anywhere", "sent", "carried out"] as const);
-      // Half of them happen anywhere at any time, half where a command is on its way or its answer is.
-      if (kind !== "anywhere") this.#ambush = { on: kind, spring: (spot) => this.#spring(fault, chance, spot) };
-      else fault(this, chance, { client: chance.pick(this.clients), server: chance.pick(this.servers) });
+      const kind = chance.pick(forgets ? MOMENTS_OF_LOSS : MOMENTS);
+      if (kind !== "any") this.#ambush = { on: kind, spring: (spot) => this.#spring(fault, chance, spot) };
+      else fault(this, chance, { client: chance.pick(this.clients), server: chance.pick(this.#faulty) });
     });
   }
 
   #spring(fault: Fault, chance: Chance, spot: Spot): void {
+    if (!this.#faulty.includes(spot.server)) return;
     this.#ambush = undefined;
     this.time.after(chance.pick([0, 0, chance.exponential(this.plan.meanDelayMs)]), () => {
       if (!this.#isCalm) fault(this, chance, spot);
