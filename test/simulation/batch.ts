@@ -1,5 +1,6 @@
 import { Counts, type Occurred } from "./counts.ts";
 import type { Wish } from "./plan.ts";
+import type { Violation } from "./referee.ts";
 import { run } from "./run.ts";
 
 /** Some seeds, one after the other, as they are handed to a worker. */
@@ -14,8 +15,13 @@ export interface BatchResult {
   readonly seeds: number;
   readonly events: number;
   readonly counts: Partial<Record<Occurred, number>>;
-  /** The seed that failed. */
-  readonly failedSeed: number | undefined;
+  readonly failure: Failure | undefined;
+}
+
+/** A seed that failed, and how. */
+export interface Failure {
+  readonly seed: number;
+  readonly violation: Violation;
 }
 
 /** Runs seeds until one fails, all have been run, or time is up. */
@@ -23,12 +29,14 @@ export function runBatch({ wish, seeds }: Batch, isOver: () => boolean = () => f
   const counts = new Counts();
   let events = 0;
   for (let done = 0; done < seeds; done += 1) {
-    if (isOver()) return { seeds: done, events, counts: counts.toJSON(), failedSeed: undefined };
+    if (isOver()) return { seeds: done, events, counts: counts.toJSON(), failure: undefined };
     const seed = wish.seed + done;
     const result = run({ ...wish, seed });
     events += result.events;
     counts.addAll(result.counts);
-    if (result.violation !== undefined) return { seeds: done + 1, events, counts: counts.toJSON(), failedSeed: seed };
+    const { violation } = result;
+    if (violation === undefined) continue;
+    return { seeds: done + 1, events, counts: counts.toJSON(), failure: { seed, violation } };
   }
-  return { seeds, events, counts: counts.toJSON(), failedSeed: undefined };
+  return { seeds, events, counts: counts.toJSON(), failure: undefined };
 }

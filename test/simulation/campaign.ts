@@ -1,14 +1,20 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Batch, BatchResult } from "./batch.ts";
+import type { Batch, BatchResult, Failure } from "./batch.ts";
 import { bundleWorker } from "./bundle.ts";
 import { Counts } from "./counts.ts";
+import type { Edit } from "./mutations.ts";
 import type { SimulateOptions } from "./options.ts";
 
 /** Small enough that the progress is seen, large enough that handing it over costs nothing. */
 const BATCH_SEEDS = 100;
 /** A run lives on little, and leaves much behind: with more room for it the collector has less to move. */
 const WORKER_FLAGS = ["--max-semi-space-size=64"];
+
+export interface CampaignOptions extends Pick<SimulateOptions, "seeds" | "workers" | "wish"> {
+  /** Made to the library before it is run. */
+  readonly edits?: readonly Edit[];
+}
 
 export interface Progress {
   readonly seeds: number;
@@ -19,15 +25,15 @@ export interface Progress {
 /** Many runs, on several cores: seeds are handed out in order, so the smallest one that fails is the one that is found. */
 export class Campaign {
   readonly counts = new Counts();
-  readonly #options: SimulateOptions;
+  readonly #options: CampaignOptions;
   readonly #onProgress: (progress: Progress) => void;
   readonly #startMs = performance.now();
   #handedOut = 0;
   #done = 0;
   #events = 0;
-  #failedSeed: number | undefined;
+  #failure: Failure | undefined;
 
-  constructor(options: SimulateOptions, onProgress: (progress: Progress) => void) {
+  constructor(options: CampaignOptions, onProgress: (progress: Progress) => void = () => {}) {
     this.#options = options;
     this.#onProgress = onProgress;
   }
@@ -36,11 +42,11 @@ export class Campaign {
     return { seeds: this.#done, events: this.#events, seconds: (performance.now() - this.#startMs) / 1_000 };
   }
 
-  /** @returns the smallest seed that failed, if any */
-  async run(): Promise<number | undefined> {
-    await using bundle = await bundleWorker();
+  /** @returns the failure of the smallest seed that failed, if any */
+  async run(): Promise<Failure | undefined> {
+    await using bundle = await bundleWorker(this.#options.edits ?? []);
     await Promise.all(Array.from({ length: this.#options.workers }, () => this.#work(bundle.program)));
-    return this.#failedSeed;
+    return this.#failure;
   }
 
   async #work(program: URL): Promise<void> {
@@ -57,7 +63,7 @@ export class Campaign {
 
   #next(): Batch | undefined {
     const left = this.#options.seeds - this.#handedOut;
-    if (left <= 0 || this.#failedSeed !== undefined) return undefined;
+    if (left <= 0 || this.#failure !== undefined) return undefined;
     const { wish } = this.#options;
     const seeds = Math.min(BATCH_SEEDS, left);
     const batch = { wish: { ...wish, seed: wish.seed + this.#handedOut }, seeds };
@@ -65,11 +71,12 @@ export class Campaign {
     return batch;
   }
 
-  #add({ seeds, events, counts, failedSeed }: BatchResult): void {
+  #add({ seeds, events, counts, failure }: BatchResult): void {
     this.#done += seeds;
     this.#events += events;
     this.counts.addAll(counts);
-    if (failedSeed !== undefined) this.#failedSeed = Math.min(failedSeed, this.#failedSeed ?? failedSeed);
+    if (failure !== undefined && failure.seed < (this.#failure?.seed ?? Number.POSITIVE_INFINITY))
+      this.#failure = failure;
     this.#onProgress(this.progress);
   }
 }

@@ -29,10 +29,10 @@ async function simulate(options: SimulateOptions): Promise<number> {
       `${process.stdout.isTTY ? "\r" : ""}${describe(progress, seeds)}${process.stdout.isTTY ? "" : "\n"}`,
     );
   });
-  const failedSeed = await campaign.run();
+  const failure = await campaign.run();
   console.log(`\n${describe(campaign.progress, seeds)}`);
   console.log(describeCounts(campaign.counts));
-  if (failedSeed !== undefined) return await showFailure(options, failedSeed);
+  if (failure !== undefined) return await showFailure(options, failure.seed);
   return judgeCounts(campaign.counts, options);
 }
 
