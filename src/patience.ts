@@ -13,7 +13,8 @@ export class Patience {
   /** A caller who waits is to hear the outcome: a process that ended instead would look as if it had succeeded. */
   readonly #alive: Timer;
   #cancelled: { readonly reason: unknown } | undefined;
-  #wake: (() => void) | undefined;
+  /** Several waits can be under way: the caller's for an attempt, and the attempt's own. */
+  readonly #wakes = new Set<() => void>();
 
   constructor(runtime: Runtime, waitMs: number, signal: AbortSignal | undefined) {
     this.#runtime = runtime;
@@ -44,7 +45,7 @@ export class Patience {
 
   cancel(reason: unknown): void {
     this.#cancelled ??= { reason };
-    this.#wake?.();
+    for (const wake of this.#wakes) wake();
   }
 
   /** Resolves when the promise has settled, when it took longer than `withinMs`, or when the caller is cancelled. */
@@ -65,12 +66,14 @@ export class Patience {
   async #wait(start: (resolve: () => void) => void, withinMs: number): Promise<void> {
     if (this.#cancelled !== undefined) return;
     let timer: Timer | undefined;
+    let wake = () => {};
     await new Promise<void>((resolve) => {
-      this.#wake = resolve;
+      wake = resolve;
+      this.#wakes.add(wake);
       start(resolve);
       if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), resolve);
     });
-    this.#wake = undefined;
+    this.#wakes.delete(wake);
     timer?.cancel();
   }
 }

@@ -110,7 +110,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
       "const ours = keys.filter((key) => this.read(key) !== undefined)",
     ],
   ],
-  "a wait is not aborted": [["patience.ts", "    this.#wake?.();\n", ""]],
+  "a wait is not aborted": [["patience.ts", "    for (const wake of this.#wakes) wake();\n", ""]],
   "close() does not release": [
     ["redlock.ts", "    for (const lock of this.#locks) lock.shutDown(new ClosedError(lock.resources));\n", ""],
   ],

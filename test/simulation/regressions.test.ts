@@ -62,6 +62,27 @@ describe("found by the simulation", () => {
       }),
   );
 
+  test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
+    "a caller who stalls at look number %i at the clock until his time is over, and leaves, does not wait for the attempt under way",
+    (reads) =>
+      onStage({}, ({ begin, redlock, servers, machine, pass }) => {
+        pass(50);
+        for (const server of servers) server.freeze();
+        const leaving = new AbortController();
+        let isSettled = false;
+        begin(async () => {
+          machine.stallSoon(reads, STALL_MS, () => {});
+          const call = redlock.acquire("a", 30_000, { waitMs: STALL_MS / 2, signal: leaving.signal });
+          await call.finally(() => {
+            isSettled = true;
+          });
+        });
+        pass(STALL_MS + ROUND_TRIP_MS);
+        machine.receive(() => leaving.abort());
+        expect(isSettled).toBe(true);
+      }),
+  );
+
   test("nobody waits for a data key, also when the slowest node is one of a quorum that holds it", () =>
     onStage({}, ({ run, redlock, servers, links, pass }) => {
       pass(50);
