@@ -177,6 +177,15 @@ describe("who votes", () => {
     expect(votersOf(electorate)).toEqual([0, 1, 2]);
   });
 
+  test("a node that votes again keeps its vote when the answer to its repair comes after that", () => {
+    const electorate = heldOnThree();
+    wonRound(electorate, "denied");
+    wonRound(electorate, "granted");
+    wonRound(electorate, "granted");
+    electorate.repaired(0);
+    expect(votersOf(electorate)).toEqual([0, 1, 2]);
+  });
+
   test("a node that never answered the acquire, and is found to hold the key, is treated as a repaired one", () => {
     const electorate = new Electorate(3, 2);
     electorate.acquireAnswered(1, true, true);
