@@ -18,6 +18,8 @@ export interface Runtime {
   keepAlive(): Timer;
   /** Calls back after the answers that have already arrived at this process have been read. */
   afterArrivals(callback: () => void): void;
+  /** Calls back at the end of this turn of the event loop: when all that it set off has run, before any timer or answer. */
+  endOfTurn(callback: () => void): void;
   /** A number in [0, 1). */
   random(): number;
   /** A new owner value, unique over all processes. */
@@ -33,6 +35,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const TOKEN_BYTES = 16;
 
 /** Not about time, so a test runner's fake timers must not reach them: they would never call back. */
+const { nextTick } = process;
 const { setImmediate: nextTurn, setInterval: setRealInterval, clearInterval: clearRealInterval } = globalThis;
 
 /** Clocks and timers are looked up at each call, so that fake timers of test runners reach this code. */
@@ -57,6 +60,8 @@ export const systemRuntime: Runtime = {
   },
   // Timers run before sockets are read. After a stall of the event loop the answers are there, unread: one turn reads them.
   afterArrivals: (callback) => void nextTurn(callback),
+  // After the promise reactions of the turn, not before them: that is where it is called from.
+  endOfTurn: (callback) => nextTick(callback),
   random: Math.random,
   newToken: () => randomBytes(TOKEN_BYTES).toString("hex"),
 };

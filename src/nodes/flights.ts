@@ -1,14 +1,14 @@
-import type { Command, Vote } from "../node.js";
+import type { Command } from "../node.js";
 import type { Runtime } from "../runtime.js";
 import type { Release } from "./kept-releases.js";
+import { isWrite, type Request, tokenOf } from "./request.js";
 
-/** A command on its way: until its answer comes, or the connection ends. */
+/** What left together, until its answer comes or the connection ends. */
 export interface Flight {
-  readonly command: Command;
+  readonly requests: readonly Request[];
   readonly sentAtMs: number;
   /** Of the connection that it was sent on. */
   readonly epoch: number;
-  readonly land: (vote: Vote) => void;
   /** A release that a Cluster client may carry out before this command, which it may send again. */
   repeatAfter?: Release;
 }
@@ -29,25 +29,40 @@ const ABANDON_MS = 5_000;
 export class Flights {
   readonly #options: FlightsOptions;
   readonly #flights = new Set<Flight>();
-  /** The command because of which nothing new is sent. */
+  /** That because of which nothing new is sent. */
   #overdue: Flight | undefined;
+  #commandCount = 0;
 
   constructor(options: FlightsOptions) {
     this.#options = options;
   }
 
-  /** @param land called once, with the vote that the command ends with */
-  start(command: Command, epoch: number, land: (vote: Vote) => void): Flight {
-    const flight: Flight = {
-      command,
-      sentAtMs: this.#options.runtime.nowMs(),
-      epoch,
-      land: (vote) => {
-        if (this.#flights.delete(flight)) land(vote);
-      },
-    };
+  /** How many commands are in flight. */
+  get commandCount(): number {
+    return this.#commandCount;
+  }
+
+  start(requests: readonly Request[], epoch: number): Flight {
+    const flight: Flight = { requests, sentAtMs: this.#options.runtime.nowMs(), epoch };
     this.#flights.add(flight);
+    this.#commandCount += requests.length;
     return flight;
+  }
+
+  /** @returns whether it was in flight until now: its requests are to be answered, once */
+  land(flight: Flight): boolean {
+    if (!this.#flights.delete(flight)) return false;
+    this.#commandCount -= flight.requests.length;
+    return true;
+  }
+
+  /** All that was in flight lands. */
+  landAll(): readonly Flight[] {
+    this.#overdue = undefined;
+    const landed = [...this.#flights];
+    this.#flights.clear();
+    this.#commandCount = 0;
+    return landed;
   }
 
   /** @returns whether this is the answer that was overdue */
@@ -58,18 +73,13 @@ export class Flights {
     return true;
   }
 
-  landAll(vote: Vote): void {
-    this.#overdue = undefined;
-    for (const flight of [...this.#flights]) flight.land(vote);
-  }
-
   /** Whether a command of this token is on its way. */
   carries(token: string): boolean {
-    return [...this.#flights].some(({ command }) => tokenOf(command) === token);
+    return this.#some((command) => tokenOf(command) === token);
   }
 
   get hasWrites(): boolean {
-    return [...this.#flights].some(({ command }) => isWrite(command));
+    return this.#some(isWrite);
   }
 
   /** For how long the node has been silent; undefined when nothing is overdue. */
@@ -98,13 +108,9 @@ export class Flights {
       if (this.#flights.has(oldest)) this.#options.onAbandoned();
     });
   }
-}
 
-export function tokenOf(command: Command): string {
-  return command.kind === "inspect" ? "" : command.token;
-}
-
-/** It can leave a key behind that a release has to delete. */
-export function isWrite({ kind }: Command): boolean {
-  return kind === "acquire" || kind === "repair" || kind === "extend";
+  #some(is: (command: Command) => boolean): boolean {
+    for (const { requests } of this.#flights) if (requests.some(({ command }) => is(command))) return true;
+    return false;
+  }
 }

@@ -1,15 +1,15 @@
-import pLimit from "p-limit";
 import { publishNode } from "../diagnostics.js";
 import type { Command, LockNode, NodeStatus, UnknownReason, Vote } from "../node.js";
 import type { Runtime } from "../runtime.js";
 import { isCluster, keyPrefixOf, type RedisClient } from "./client.js";
 import { Connection } from "./connection.js";
-import { type Flight, Flights, isWrite, tokenOf } from "./flights.js";
+import { type Flight, Flights } from "./flights.js";
 import { KeptReleases, type Release } from "./kept-releases.js";
-import { Queue } from "./queue.js";
-import { endsTrust, refusalOf } from "./refusal.js";
+import { Outbox } from "./outbox.js";
+import { endsTrust, isForbidden, refusalOf } from "./refusal.js";
+import { isWrite, type Request, tokenOf } from "./request.js";
 import type { Roster } from "./roster.js";
-import { voteOf, wordsOf } from "./scripts.js";
+import { voteOf, votesOfSeveral, wordsOf, wordsOfSeveral } from "./scripts.js";
 import { slotOf } from "./slot.js";
 
 export interface IoredisNodeOptions {
@@ -22,8 +22,10 @@ export interface IoredisNodeOptions {
   readonly runtime: Runtime;
 }
 
-const MAX_IN_FLIGHT = 512;
-const MAX_QUEUED = 10_000;
+const MAX_IN_FLIGHT = 1_024;
+const MAX_WAITING = 10_000;
+/** So many keys keep a server, which does nothing else meanwhile, busy for a fraction of a millisecond. */
+const MAX_KEYS_TOGETHER = 128;
 /** Releases that the server refused are tried again so often. */
 const RETRY_KEPT_MS = 1_000;
 /** A caller waits for the first connection, and learns why there is none before its round calls that silence. */
@@ -35,8 +37,7 @@ export class IoredisNode implements LockNode {
   readonly name: string;
   readonly #options: IoredisNodeOptions;
   readonly #connection: Connection;
-  readonly #limit = pLimit(MAX_IN_FLIGHT);
-  readonly #queue = new Queue();
+  readonly #outbox: Outbox;
   readonly #flights: Flights;
   readonly #kept: KeptReleases;
   /** Writes that a Cluster client has not settled: it may send them again, also when they have long landed here. */
@@ -62,6 +63,13 @@ export class IoredisNode implements LockNode {
       onOverdueChange: () => this.#publish(),
       onAbandoned: () => this.#connection.abandon(),
     });
+    this.#outbox = new Outbox({
+      runtime: options.runtime,
+      // What is withheld needs no room.
+      room: () =>
+        this.#obstacle() === undefined ? MAX_IN_FLIGHT - this.#flights.commandCount : Number.POSITIVE_INFINITY,
+      depart: (requests) => this.#depart(requests),
+    });
     this.#closeGate();
     this.#connection = new Connection({
       ...options,
@@ -71,19 +79,14 @@ export class IoredisNode implements LockNode {
     this.#connectionChanged();
   }
 
-  async send(command: Command, timeoutMs: number): Promise<Vote> {
+  send(command: Command, timeoutMs: number): Promise<Vote> {
     const { runtime } = this.#options;
-    const giveUpAtMs = runtime.nowMs() + timeoutMs;
-    if (this.#gate !== undefined) {
-      const timer = runtime.setTimer(timeoutMs * GATE_SHARE, () => this.#openGate());
-      await this.#gate;
-      timer.cancel();
-    }
-    if (command.kind === "release") return this.#sendRelease(command);
-    const obstacle = this.#obstacle();
-    if (obstacle !== undefined) return this.#withhold(command, obstacle);
-    this.#queue.enter(command);
-    return this.#limit(() => this.#depart(command, giveUpAtMs));
+    const giveUpAtMs = command.kind === "release" ? Number.POSITIVE_INFINITY : runtime.nowMs() + timeoutMs;
+    return new Promise((answer) => {
+      const request = { command, giveUpAtMs, answer };
+      if (this.#gate === undefined) this.#post(request);
+      else void this.#atGate(timeoutMs).then(() => this.#post(request));
+    });
   }
 
   status(): NodeStatus {
@@ -114,7 +117,20 @@ export class IoredisNode implements LockNode {
   async close(): Promise<void> {
     this.#openGate();
     this.#connection.close();
-    this.#flights.landAll(unknown("closed", "closed while the command was in flight"));
+    const closed = unknown("closed", "closed while the command was in flight");
+    for (const flight of this.#flights.landAll()) this.#tell(flight, () => closed);
+  }
+
+  #post(request: Request): void {
+    const isRelease = request.command.kind === "release";
+    if (isRelease || this.#outbox.waitingCount < MAX_WAITING) this.#outbox.post(request);
+    else request.answer(unknown("busy", `${MAX_WAITING} commands are waiting for this node`));
+  }
+
+  async #atGate(timeoutMs: number): Promise<void> {
+    const timer = this.#options.runtime.setTimer(timeoutMs * GATE_SHARE, () => this.#openGate());
+    await this.#gate;
+    timer.cancel();
   }
 
   /** Why nothing can be sent now. */
@@ -135,114 +151,147 @@ export class IoredisNode implements LockNode {
         // Without a time, so that an error can name all nodes that hang together.
         if (this.#flights.isOverdue())
           return unknown("not-responding", "not responding (an earlier command is overdue)");
-        if (this.#limit.pendingCount >= MAX_QUEUED)
-          return unknown("busy", `${MAX_QUEUED} commands are waiting for this node`);
         return undefined;
     }
+  }
+
+  /** Called at the end of a turn, or when there is room again: too late for some, or the connection may have gone meanwhile. */
+  #depart(requests: readonly Request[]): void {
+    const obstacle = this.#obstacle();
+    const nowMs = this.#options.runtime.nowMs();
+    const leaving: Request[] = [];
+    for (const request of requests) {
+      if (obstacle !== undefined) this.#withhold(request, obstacle);
+      else if (nowMs <= request.giveUpAtMs) leaving.push(request);
+      else request.answer(unknown("busy", "not sent: it waited too long behind other commands"));
+    }
+    for (const together of this.#isCluster ? leaving.map((request) => [request]) : loads(leaving)) this.#fly(together);
   }
 
   /**
    * A command that is not sent. A release is kept for later; when the command that set its key is still on its way it follows that
    * on the same connection, so that it is carried out even if this process is not there any more.
    */
-  #withhold(command: Command, obstacle: Vote): Vote {
+  #withhold({ command, answer }: Request, obstacle: Vote): void {
     if (command.kind === "acquire") this.#neverSent.add(command.token);
-    if (command.kind !== "release" || this.#neverSent.delete(command.token)) return obstacle;
-    this.#repeatBehindWrites(command);
-    if (this.#connection.isUsable && this.#flights.carries(command.token)) void this.#fly(command);
-    else this.#kept.keep(command);
-    return obstacle;
+    if (command.kind === "release" && !this.#neverSent.delete(command.token)) {
+      this.#repeatBehindWrites(command);
+      if (this.#connection.isUsable && this.#flights.carries(command.token)) this.#fly([unheard(command)]);
+      else this.#kept.keep(command);
+    }
+    answer(obstacle);
   }
 
-  /** Not behind the commands of others; behind the writes of its own token it stays. */
-  async #sendRelease(release: Release): Promise<Vote> {
-    if (this.#queue.holds(release.token)) return this.#limit(() => this.#departRelease(release));
-    return this.#departRelease(release);
-  }
-
-  async #departRelease(release: Release): Promise<Vote> {
-    const obstacle = this.#obstacle();
-    return obstacle === undefined ? this.#fly(release) : this.#withhold(release, obstacle);
-  }
-
-  /** The command's turn has come: it may be too late for it, or the connection may have gone meanwhile. */
-  async #depart(command: Command, giveUpAtMs: number): Promise<Vote> {
-    this.#queue.leave(command);
-    const obstacle = this.#obstacle();
-    if (obstacle !== undefined) return this.#withhold(command, obstacle);
-    const isTooLate = this.#options.runtime.nowMs() > giveUpAtMs;
-    if (isTooLate) return unknown("busy", "not sent: it waited too long behind other commands");
-    return this.#fly(command);
-  }
-
-  #fly(command: Command): Promise<Vote> {
-    this.#neverSent.delete(tokenOf(command));
-    return new Promise((resolve) => {
-      const flight = this.#flights.start(command, this.#connection.epoch, (vote) => {
-        if (command.kind === "release" && vote.vote === "unknown") {
-          this.#kept.keep(command);
-          if (vote.reason === "refused") this.#retryKeptLater();
-        }
-        resolve(vote);
-      });
-      if (command.kind === "release") this.#repeatBehindWrites(command);
-      if (this.#isCluster && isWrite(command)) this.#unsettled.add(flight);
-      this.#call(command).then(
-        (reply) => this.#answered(flight, voteOf(command, reply)),
-        (error: unknown) => this.#failed(flight, error),
-      );
-    });
+  #fly(requests: readonly Request[]): void {
+    if (this.#neverSent.size > 0) for (const { command } of requests) this.#neverSent.delete(tokenOf(command));
+    const flight = this.#flights.start(requests, this.#connection.epoch);
+    if (this.#isCluster) {
+      for (const { command } of requests) {
+        if (command.kind === "release") this.#repeatBehindWrites(command);
+        if (isWrite(command)) this.#unsettled.add(flight);
+      }
+    }
+    this.#call(requests).then(
+      (votes) => this.#answered(flight, votes),
+      (error: unknown) => this.#failed(flight, error),
+    );
   }
 
   /** A client that throws instead of rejecting must not take the flight with it. */
-  async #call(command: Command): Promise<unknown> {
-    const [name, ...args] = wordsOf(command, !this.#isCluster);
-    return this.#connection.client.call(name, ...args);
+  async #call(requests: readonly Request[]): Promise<readonly Vote[]> {
+    const { client } = this.#connection;
+    const commands = requests.map(({ command }) => command);
+    const [first] = commands;
+    if (first !== undefined && commands.length === 1) {
+      return [voteOf(first, await client.call(...wordsOf(first, !this.#isCluster)))];
+    }
+    return votesOfSeveral(commands, await client.call(...wordsOfSeveral(commands)));
   }
 
   /**
    * A Cluster client sends a command again when a connection ends or a slot moves: an acquire may then run after the release that
    * was sent behind it. So that release is sent once more when the fate of the acquire is known.
    */
-  #repeatBehindWrites(release: Command & { kind: "release" }): void {
-    for (const flight of this.#unsettled) if (tokenOf(flight.command) === release.token) flight.repeatAfter = release;
+  #repeatBehindWrites(release: Release): void {
+    for (const flight of this.#unsettled) {
+      if (flight.requests.some(({ command }) => tokenOf(command) === release.token)) flight.repeatAfter = release;
+    }
   }
 
-  #answered(flight: Flight, vote: Vote): void {
+  #answered(flight: Flight, votes: readonly Vote[]): void {
     this.#unsettled.delete(flight);
-    const { repeatAfter } = flight;
-    if (repeatAfter !== undefined) void this.#sendRelease(repeatAfter);
+    if (flight.repeatAfter !== undefined) this.#outbox.post(unheard(flight.repeatAfter));
     // Whatever the answer is worth, the node is not silent any more.
     const wasOverdue = this.#flights.endOverdue(flight);
     if (flight.epoch !== this.#connection.epoch) {
       // The client sent the command again on a new connection: the server may have lost its data in between.
-      flight.land(unknown("connection", "answered on another connection than the command was sent on"));
+      this.#land(flight, () => unknown("connection", "answered on another connection than the command was sent on"));
       if (wasOverdue) this.#sendKept();
       return;
     }
-    if (vote.vote !== "unknown") {
-      const latencyMs = this.#options.runtime.nowMs() - flight.sentAtMs;
-      this.#latencyMs =
-        this.#latencyMs === undefined ? latencyMs : this.#latencyMs + (latencyMs - this.#latencyMs) * LATENCY_WEIGHT;
-    }
-    flight.land(vote);
+    const isAnswer = votes.some(({ vote }) => vote !== "unknown");
+    if (isAnswer) this.#noteLatency(this.#options.runtime.nowMs() - flight.sentAtMs);
+    this.#land(flight, (index) => votes[index] as Vote);
     // A server that goes on refusing releases, and answers all else, is not asked about them at each answer.
     const isRetryDue = this.#options.runtime.nowMs() - this.#keptSentAtMs >= RETRY_KEPT_MS;
-    if (vote.vote !== "unknown" && (wasOverdue || isRetryDue)) this.#sendKept();
+    if (isAnswer && (wasOverdue || isRetryDue)) this.#sendKept();
+    const change = votes.find((vote) => vote.vote === "unknown" && endsTrust(vote));
+    if (change?.vote === "unknown") this.#connection.doubt(change.message);
   }
 
   #failed(flight: Flight, error: unknown): void {
     const refusal = refusalOf(error);
-    const isCurrent = flight.epoch === this.#connection.epoch;
+    const { requests } = flight;
+    if (requests.length > 1 && isForbidden(refusal)) {
+      this.#flyOneByOne(flight, { vote: "unknown", ...refusal });
+      return;
+    }
     // Given up by the client, not by the server: the command may run yet, and a node that hangs is to get no further one.
-    if (refusal.reason === "timeout" && isWrite(flight.command)) this.#hasLostWrites = true;
-    this.#answered(flight, { vote: "unknown", ...refusal });
-    if (isCurrent && endsTrust(refusal)) this.#connection.doubt(refusal.message);
+    if (refusal.reason === "timeout" && requests.some(({ command }) => isWrite(command))) this.#hasLostWrites = true;
+    this.#answered(
+      flight,
+      requests.map(() => ({ vote: "unknown", ...refusal })),
+    );
+  }
+
+  /**
+   * The server looks at all keys before it begins: with one that the user may not touch it has carried out none of the commands. A
+   * write whose release was sent meanwhile must not follow it.
+   */
+  #flyOneByOne(flight: Flight, refusal: Vote): void {
+    if (flight.epoch !== this.#connection.epoch || !this.#flights.land(flight)) return;
+    for (const request of flight.requests) {
+      if (isWrite(request.command) && this.#flights.carries(tokenOf(request.command))) request.answer(refusal);
+      else this.#fly([request]);
+    }
+  }
+
+  #land(flight: Flight, voteOn: (index: number) => Vote): void {
+    if (!this.#flights.land(flight)) return;
+    this.#tell(flight, voteOn);
+    this.#outbox.sendWaiting();
+  }
+
+  #tell({ requests }: Flight, voteOn: (index: number) => Vote): void {
+    for (const [index, { command, answer }] of requests.entries()) {
+      const vote = voteOn(index);
+      if (command.kind === "release" && vote.vote === "unknown") {
+        this.#kept.keep(command);
+        if (vote.reason === "refused") this.#retryKeptLater();
+      }
+      answer(vote);
+    }
+  }
+
+  #noteLatency(latencyMs: number): void {
+    const before = this.#latencyMs ?? latencyMs;
+    this.#latencyMs = before + (latencyMs - before) * LATENCY_WEIGHT;
   }
 
   #connectionClosed(): { lostWrites: boolean } {
     this.#hasLostWrites ||= this.#flights.hasWrites;
-    this.#flights.landAll(unknown("connection", "the connection ended before the answer came"));
+    const ended = unknown("connection", "the connection ended before the answer came");
+    for (const flight of this.#flights.landAll()) this.#tell(flight, () => ended);
     return { lostWrites: this.#hasLostWrites };
   }
 
@@ -267,9 +316,7 @@ export class IoredisNode implements LockNode {
   #sendKept(): void {
     if (this.#kept.size === 0) return;
     this.#keptSentAtMs = this.#options.runtime.nowMs();
-    for (const release of this.#kept.take(!this.#hasLostWrites)) {
-      void this.#sendRelease(release);
-    }
+    for (const release of this.#kept.take(!this.#hasLostWrites)) this.#outbox.post(unheard(release));
   }
 
   /** After a refusal there may be no further answer that would bring the releases to mind. */
@@ -286,6 +333,26 @@ export class IoredisNode implements LockNode {
   #publish(): void {
     publishNode(() => ({ status: this.status() }));
   }
+}
+
+/** Nobody waits for its answer. */
+function unheard(release: Release): Request {
+  return { command: release, giveUpAtMs: Number.POSITIVE_INFINITY, answer: () => {} };
+}
+
+/** In this order, in loads of bounded size. */
+function* loads(requests: readonly Request[]): Iterable<readonly Request[]> {
+  let start = 0;
+  let keyCount = 0;
+  for (const [index, { command }] of requests.entries()) {
+    if (index > start && keyCount + command.keys.length > MAX_KEYS_TOGETHER) {
+      yield requests.slice(start, index);
+      start = index;
+      keyCount = 0;
+    }
+    keyCount += command.keys.length;
+  }
+  if (start < requests.length) yield requests.slice(start);
 }
 
 function unknown(reason: UnknownReason, message: string): Vote {

@@ -11,8 +11,12 @@ export interface Refusal {
 }
 
 /** Whether a refusal shows that the server, or the way to it, is not what it was when it was verified. */
-export function endsTrust({ reason, message }: Refusal): boolean {
+export function endsTrust({ reason, message }: Pick<Refusal, "reason" | "message">): boolean {
   return reason === "timeout" || CHANGED.has(message.slice(0, message.indexOf(":")));
+}
+
+export function isForbidden({ message }: Refusal): boolean {
+  return message.startsWith("NOPERM");
 }
 
 /** The error codes of Redis and Valkey that a lock can meet: what is wrong (and what to do). No semicolons: they separate nodes. */

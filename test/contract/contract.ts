@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { describeNames } from "./names.ts";
-import { OpenSubject } from "./open-subject.ts";
+import { CrowdedSubject, OpenSubject } from "./open-subject.ts";
 import { describeSequences } from "./sequences.ts";
 import { describeSituations } from "./situations.ts";
 import type { Subject } from "./states.ts";
@@ -11,6 +11,11 @@ export function lockNodeContract(title: string, open: () => Promise<Subject>): v
     const subject = new OpenSubject(open);
     describeSituations(subject);
     describeSequences(subject);
+    describeNames(subject);
+  });
+  describe(`LockNode contract: ${title}, in one tick with other commands`, () => {
+    const subject = new CrowdedSubject(open);
+    describeSituations(subject);
     describeNames(subject);
   });
 }

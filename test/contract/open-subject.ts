@@ -73,6 +73,25 @@ export class OpenSubject {
   }
 }
 
+/** Sends every command between two others, in one tick: its own outcome is to be the same, and so is theirs. */
+export class CrowdedSubject extends OpenSubject {
+  override async send(command: Command): Promise<Vote> {
+    const [left, right] = [[randomUUID()], [randomUUID()]];
+    const neighbour = { token: "neighbour", ttlMs: TTL_MS };
+    const [before, vote, after] = await Promise.all([
+      super.send({ kind: "acquire", keys: left, ...neighbour }),
+      super.send(command),
+      super.send({ kind: "acquire", keys: right, ...neighbour }),
+    ]);
+    const released = await Promise.all(
+      [left, right].map((keys) => super.send({ kind: "release", keys, ...neighbour })),
+    );
+    const granted = { vote: "granted", found: { key: "ours" } };
+    expect([before, after, ...released]).toEqual([granted, granted, granted, granted]);
+    return vote;
+  }
+}
+
 export type Anothers = Extract<Found, { key: "another" }>;
 
 export function expectAnothers(vote: Vote, expected: "granted" | "denied"): Anothers {
@@ -98,8 +117,8 @@ export function isFound(vote: Vote | undefined, key: Found["key"]): boolean {
   return vote !== undefined && vote.vote !== "unknown" && vote.found.key === key;
 }
 
-export function at(keys: readonly string[], index: number): string {
-  const key = keys[index];
-  if (key === undefined) throw new RangeError(`no key ${index} of ${keys.length}`);
-  return key;
+export function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new RangeError(`no number ${index} among ${list.length}`);
+  return item;
 }

@@ -142,10 +142,8 @@ describe("a hung node", () => {
     const outcomes = await Promise.all(names.map((name) => failureOf(redlock.tryAcquire(name, 60_000))));
     expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(["ERR_QUORUM_UNREACHABLE"]));
     // Releases follow the acquires that were sent, so that they are carried out even if this process ends.
-    expect(spy.requests.filter((request) => request.startsWith("set "))).toSatisfy(
-      (sent: readonly string[]) => sent.length > 0 && sent.length <= 512,
-    );
-    expect(spy.requests.length).toBeLessThanOrEqual(1_024);
+    const sent = names.filter((name) => spy.requests.some((request) => request.includes(name)));
+    expect(sent.length).toSatisfy((count: number) => count > 0 && count <= 1_024);
     spy.end();
     masters.at(0).proxy.resume();
     await untilState(redlock, 0, "ready");

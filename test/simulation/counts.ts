@@ -37,6 +37,7 @@ export const OCCURRENCES = [
   "lock lost",
   "lock abandoned",
   "several resources",
+  "several commands at once",
   "data in the way",
   "even number of nodes",
   "Redlock closed",

@@ -48,6 +48,7 @@ export class Machine implements Runtime {
   #dueTimers: MachineTimer[] = [];
   #received: (() => void)[] = [];
   #immediates: (() => void)[] = [];
+  #turnEnds: (() => void)[] = [];
   #tokens = 0;
   /** When the process came out of a stall in the middle of a turn: timers set in that turn for at once fire a moment later. */
   #stalledUntilMs = Number.NEGATIVE_INFINITY;
@@ -128,6 +129,10 @@ export class Machine implements Runtime {
     this.#immediates.push(callback);
   }
 
+  endOfTurn(callback: () => void): void {
+    this.#turnEnds.push(callback);
+  }
+
   newToken(): string {
     this.#tokens += 1;
     return `${this.name}#${this.#tokens}`;
@@ -180,6 +185,7 @@ export class Machine implements Runtime {
     this.#dueTimers = [];
     this.#received = [];
     this.#immediates = [];
+    this.#turnEnds = [];
   }
 
   #schedule(timer: MachineTimer): void {
@@ -203,8 +209,8 @@ export class Machine implements Runtime {
   #turn(callbacks: readonly (() => void)[]): void {
     this.#isInTurn = true;
     for (const callback of callbacks) {
-      callback();
-      drainMicrotasks();
+      this.#do(callback);
+      for (let end = this.#turnEnds.shift(); end !== undefined; end = this.#turnEnds.shift()) this.#do(end);
     }
     this.#isInTurn = false;
     // What the turn did while it was ahead has left at that time; until then nothing more happens here.
@@ -218,6 +224,11 @@ export class Machine implements Runtime {
         if (this.#state === "running") this.#turn(this.#takeImmediates());
       });
     }
+  }
+
+  #do(callback: () => void): void {
+    callback();
+    drainMicrotasks();
   }
 
   #resumeLater(): void {

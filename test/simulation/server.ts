@@ -1,9 +1,9 @@
-import type { Vote } from "../../src/node.ts";
+import type { Command, Vote } from "../../src/node.ts";
 import { MemoryStore } from "../../src/nodes/memory-store.ts";
 import type { Chance } from "./chance.ts";
 import type { Connection, ToServer, Words } from "./connection.ts";
 import type { Counts } from "./counts.ts";
-import { commandOf, describe, replyOf } from "./protocol.ts";
+import { commandOf, describe, replyOf, severalOf } from "./protocol.ts";
 import type { Time } from "./time.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -193,13 +193,21 @@ export class Server {
     if (name === "client") return first === "id" ? connection.id : this.#kill(Number(words[3]));
     if (this.#options.time.nowMs < this.#loadsUntilMs)
       return new Refused("LOADING Redis is loading the dataset in memory");
-    if (this.refusal !== undefined) {
-      this.#options.counts.add("server refuses writes");
-      return new Refused(this.refusal);
-    }
-    const reply = this.#carryOut(words);
-    this.#options.onCommand(this, connection);
-    return reply;
+    const several = severalOf(words);
+    const commands = several ?? [commandOf(words)];
+    const answers = commands.map((command) => {
+      if (this.refusal !== undefined) {
+        this.#options.counts.add("server refuses writes");
+        return new Refused(this.refusal);
+      }
+      const answer = this.#carryOut(command, words[0] === "set");
+      this.#options.onCommand(this, connection);
+      return answer;
+    });
+    if (several === undefined) return answers[0];
+    this.#options.counts.add("several commands at once");
+    if (answers.every((answer) => answer === 1)) return answers.length;
+    return answers.map((answer) => (answer instanceof Refused ? [-1, answer.message] : answer));
   }
 
   #info(): string {
@@ -217,14 +225,13 @@ export class Server {
     return 1;
   }
 
-  #carryOut(words: Words): unknown {
-    const command = commandOf(words);
+  /** @param isPlain SET NX: it looks for any value; the scripts tell our own from another's */
+  #carryOut(command: Command, isPlain: boolean): unknown {
     const { time, timeline } = this.#options;
-    // SET NX looks for any value; the scripts tell our own from another's.
-    const isTaken = words[0] === "set" && this.store.read(String(words[1])) !== undefined;
+    const isTaken = isPlain && command.keys.some((key) => this.store.read(key) !== undefined);
     const vote = isTaken ? undefined : this.store.carryOut(command);
     timeline.note(time.nowMs, this.name, `${command.kind}: ${vote?.vote ?? "denied"}`, () => describe(command, vote));
-    if (words[0] === "set") return isTaken ? null : "OK";
+    if (isPlain) return isTaken ? null : "OK";
     return replyOf(vote as Vote);
   }
 }

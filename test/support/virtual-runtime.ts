@@ -64,6 +64,11 @@ export class VirtualRuntime implements Runtime {
     this.#arrivals.push(callback);
   }
 
+  /** Soon enough: time moves only when nothing else is left to do. */
+  endOfTurn(callback: () => void): void {
+    process.nextTick(callback);
+  }
+
   /** mulberry32: small, and good enough to choose delays. */
   random = (): number => {
     this.#randomState = (this.#randomState + 0x6d2b79f5) >>> 0;
