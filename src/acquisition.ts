@@ -85,16 +85,15 @@ const NOT_ASKED = {
 
 /** An attempt when its turn has come; undefined when the caller was cancelled, or its time ended, before that. */
 async function admitted(estate: Estate, wish: Wish, patience: Patience): Promise<WonAttempt | LostAttempt | undefined> {
-  const isOver = () => patience.isCancelled || (wish.waitMs > 0 && patience.leftMs <= 0);
-  let begun: Promise<WonAttempt | LostAttempt> | undefined;
-  const turn = estate.admission(async () => {
-    if (isOver()) return;
-    begun = attempt(estate, wish, patience);
-    await begun;
-  });
-  await patience.until(turn, wish.waitMs > 0 ? patience.leftMs : undefined);
-  // Once begun it ends by itself, and soon: the caller's end is its own.
-  return begun;
+  const { admission } = estate;
+  const hasDeadline = wish.waitMs > 0;
+  if (!(await admission.enter(patience, hasDeadline ? patience.leftMs : undefined))) return undefined;
+  try {
+    if (patience.isCancelled || (hasDeadline && patience.leftMs <= 0)) return undefined;
+    return await attempt(estate, wish, patience);
+  } finally {
+    admission.leave();
+  }
 }
 
 /** One acquire round, and its clean-up when it is lost. The clean-up is sent at once whatever ends the attempt. */

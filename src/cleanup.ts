@@ -1,5 +1,5 @@
 import { publishBackground } from "./diagnostics.js";
-import type { LockNode, Vote } from "./node.js";
+import type { NodeVote } from "./node.js";
 import { type Quorum, Round } from "./round.js";
 
 /**
@@ -8,7 +8,7 @@ import { type Quorum, Round } from "./round.js";
 export class Cleanup {
   readonly #quorum: Quorum;
   readonly #timeoutMs: number;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Set<Round>();
 
   constructor(quorum: Quorum, timeoutMs: number) {
     this.#quorum = quorum;
@@ -22,32 +22,32 @@ export class Cleanup {
    * @param ttlMs how long a key of this token may live
    */
   release(keys: readonly string[], token: string, ttlMs: number): Round {
-    const { nodes } = this.#quorum;
-    const silent = new Set(nodes);
-    const report = (node: LockNode, vote: () => Vote) =>
-      publishBackground(() => ({ resources: keys, command: "release", node: node.name, vote: vote() }));
-    const round = new Round(
+    const round: Round = new Round(
       this.#quorum,
       { kind: "release", keys, token, ttlMs },
       {
         timeoutMs: this.#timeoutMs,
-        onVote: (index, vote) => {
-          const node = nodes[index] as LockNode;
-          silent.delete(node);
-          if (vote.vote === "unknown") report(node, () => vote);
+        onOver: () => {
+          this.#underWay.delete(round);
+          for (const [node, vote] of round.answers.entries()) {
+            if (vote === undefined || vote.vote === "unknown") report(keys, round, node);
+          }
         },
       },
     );
-    this.#underWay.add(round.complete);
-    void round.complete.then(() => {
-      this.#underWay.delete(round.complete);
-      for (const node of silent) report(node, () => round.votes()[nodes.indexOf(node)] as Vote);
-    });
+    this.#underWay.add(round);
     return round;
   }
 
   /** Settles when every release has been answered or given up: at the latest after one node timeout. */
   async idle(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all([...this.#underWay].map((round) => round.complete));
   }
+}
+
+function report(resources: readonly string[], round: Round, node: number): void {
+  publishBackground(() => {
+    const vote = round.votes()[node] as NodeVote;
+    return { resources, command: "release", node: vote.name, vote };
+  });
 }

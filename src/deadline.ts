@@ -1,7 +1,10 @@
 import type { Runtime, Timer } from "./runtime.js";
 
-/** Node's timers count whole milliseconds and can fire a part of one late: the signal has to come by the end, not after it. */
-const TIMER_SLACK_MS = 1;
+/**
+ * Node's timers count whole milliseconds and can fire a part of one late, and so can the one timer that all share when it was
+ * set: the signal has to come by the end, not after it.
+ */
+const TIMER_SLACK_MS = 2;
 
 /**
  * Calls back when something that can be prolonged has run out. One timer sleeps until the end that was known when it was set,

@@ -24,6 +24,8 @@ export interface Answers {
   readonly voters: ReadonlySet<number>;
 }
 
+const NO_VOTES: readonly NodeVote[] = [];
+
 /** How one lock is prolonged: its extend rounds, the nodes that count in them, and the repair of those that lost the keys. */
 export class Extension {
   readonly #options: ExtensionOptions;
@@ -70,14 +72,17 @@ export class Extension {
         onVote: (node, vote) => this.#answered(node, vote, ordinal, round, ttlMs),
       },
     );
-    const { verdict, votes } = await round.settled;
+    const verdict = await round.settled;
     if (!isHeld()) return round;
+    const votes = verdict === "won" ? NO_VOTES : round.votes();
     this.#undecided = verdict === "won" ? undefined : { votes, voters };
     if (verdict !== "won") {
       const message = describeVotes(resources, votes, quorum.size, undefined, voters);
       throw new QuorumUnreachableError(message, { resources, votes });
     }
-    for (const [node, vote] of round.votes().entries()) this.#answered(node, vote, ordinal, round, ttlMs);
+    for (const [node, vote] of round.answers.entries()) {
+      if (vote !== undefined) this.#answered(node, vote, ordinal, round, ttlMs);
+    }
     return round;
   }
 
@@ -101,7 +106,9 @@ export class Extension {
     if (lockNode === undefined || (underWay !== undefined && underWay.elapsedMs() < timeoutMs)) return;
     const stopwatch = new Stopwatch(quorum.runtime);
     this.#repairing.set(node, stopwatch);
-    const vote = await ask(lockNode, { kind: "repair", keys: resources, token, ttlMs }, timeoutMs);
+    const vote = await new Promise<Vote>((hear) =>
+      ask(lockNode, { kind: "repair", keys: resources, token, ttlMs }, timeoutMs, hear),
+    );
     if (this.#repairing.get(node) === stopwatch) this.#repairing.delete(node);
     if (!isHeld()) return;
     if (vote.vote === "granted") {

@@ -1,4 +1,4 @@
-import type { LimitFunction } from "p-limit";
+import type { Admission } from "./admission.js";
 import type { Cleanup } from "./cleanup.js";
 import { driftMs } from "./core/validity.js";
 import { Deadline } from "./deadline.js";
@@ -33,17 +33,17 @@ export interface Estate {
   readonly nodeTimeoutMs: number;
   readonly cleanup: Cleanup;
   /** Bounds the attempts under way: one that waits for its turn at the nodes would use up its own time. */
-  readonly admission: LimitFunction;
+  readonly admission: Admission;
   onEnd(lock: HeldLock): void;
 }
 
 type State =
   | { readonly is: "held" }
   | { readonly is: "lost"; readonly error: LockLostError }
-  | { readonly is: "released"; readonly error: ReleaseReason };
+  | { readonly is: "released"; readonly reason: ReleaseReason };
 
-/** By the holder, or by `close()`. */
-type ReleaseReason = LockReleasedError | ClosedError;
+/** By the holder, whose error is made only when somebody gets it, or by `close()`. */
+type ReleaseReason = "holder" | ClosedError;
 
 export class HeldLock implements Lock {
   readonly resources: readonly string[];
@@ -80,7 +80,9 @@ export class HeldLock implements Lock {
       onLost: (answers) => this.#lose("its keys are gone", answers),
       onRepaired: () => this.#keeper?.hasten(),
     });
-    for (const [node, answer] of round.votes().entries()) this.acquireAnswered(node, answer, true);
+    for (const [node, vote] of round.answers.entries()) {
+      if (vote !== undefined) this.acquireAnswered(node, vote, true);
+    }
     this.#deadline = new Deadline(
       quorum.runtime,
       () => this.#leftMs(),
@@ -92,9 +94,8 @@ export class HeldLock implements Lock {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#state.is !== "held" && this.#state.error.code !== "ERR_LOCK_RELEASED") {
-        this.#controller.abort(this.#state.error);
-      }
+      const ended = this.#endedBy();
+      if (ended !== undefined && ended.code !== "ERR_LOCK_RELEASED") this.#controller.abort(ended);
     }
     return this.#controller.signal;
   }
@@ -109,7 +110,8 @@ export class HeldLock implements Lock {
 
   throwIfLost(): void {
     if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
-    if (this.#state.is !== "held") throw this.#state.error;
+    const ended = this.#endedBy();
+    if (ended !== undefined) throw ended;
   }
 
   get validUntil(): Date {
@@ -126,13 +128,13 @@ export class HeldLock implements Lock {
   }
 
   release(): Promise<ReleaseResult> {
-    return this.#releaseOnce(() => new LockReleasedError(this.resources));
+    return this.#releaseOnce("holder");
   }
 
   /** A release that the holder did not ask for: so its signal aborts. */
   shutDown(reason: ClosedError): void {
     const wasHeld = this.isHeld();
-    void this.#releaseOnce(() => reason);
+    void this.#releaseOnce(reason);
     if (wasHeld) this.#controller?.abort(reason);
   }
 
@@ -155,9 +157,15 @@ export class HeldLock implements Lock {
     else this.#expire();
   }
 
-  #releaseOnce(reason: () => ReleaseReason): Promise<ReleaseResult> {
+  #endedBy(): LockLostError | LockReleasedError | ClosedError | undefined {
+    if (this.#state.is === "held") return undefined;
+    if (this.#state.is === "lost") return this.#state.error;
+    return this.#state.reason === "holder" ? new LockReleasedError(this.resources) : this.#state.reason;
+  }
+
+  #releaseOnce(reason: ReleaseReason): Promise<ReleaseResult> {
     this.#released ??= traceRelease(
-      () => this.#release(reason()),
+      () => this.#release(reason),
       () => ({ resources: this.resources }),
     );
     return this.#released;
@@ -167,7 +175,9 @@ export class HeldLock implements Lock {
     if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
     if (this.#state.is === "lost") return { status: "expired", votes: [] };
     const { voters } = this.#extension;
-    const { verdict, votes } = await this.#end({ is: "released", error: reason }).settled;
+    const round = this.#end({ is: "released", reason });
+    const verdict = await round.settled;
+    const votes = round.votes();
     if (verdict !== "won") return { status: "unconfirmed", votes };
     // As in an extension: the lock had been lost unnoticed when the voters that held its key, or are silent, are no quorum.
     const gone = votes.filter((vote, node) => voters.has(node) && vote.vote === "granted" && vote.found.key !== "ours");

@@ -49,13 +49,13 @@ export class Patience {
   }
 
   /** Resolves when the promise has settled, when it took longer than `withinMs`, or when the caller is cancelled. */
-  async until(settling: Promise<unknown>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
-    await this.#wait((resolve) => void settling.then(resolve), withinMs);
+  until(settling: Promise<unknown>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+    return this.#wait((wake) => void settling.then(wake), withinMs);
   }
 
   /** Resolves after so long, or when the caller is cancelled. */
-  async sleep(delayMs: number): Promise<void> {
-    await this.#wait(() => {}, delayMs);
+  sleep(delayMs: number): Promise<void> {
+    return this.#wait(() => {}, delayMs);
   }
 
   end(): void {
@@ -63,18 +63,19 @@ export class Patience {
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 
-  async #wait(start: (resolve: () => void) => void, withinMs: number): Promise<void> {
-    if (this.#cancelled !== undefined) return;
-    let timer: Timer | undefined;
-    let wake = () => {};
-    await new Promise<void>((resolve) => {
-      wake = resolve;
+  #wait(start: (wake: () => void) => void, withinMs: number): Promise<void> {
+    if (this.#cancelled !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      let timer: Timer | undefined;
+      const wake = () => {
+        this.#wakes.delete(wake);
+        timer?.cancel();
+        resolve();
+      };
       this.#wakes.add(wake);
-      start(resolve);
-      if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), resolve);
+      start(wake);
+      if (withinMs !== Number.POSITIVE_INFINITY) timer = this.#runtime.setTimer(Math.max(0, withinMs), wake);
     });
-    this.#wakes.delete(wake);
-    timer?.cancel();
   }
 }
 

@@ -1,5 +1,6 @@
-import pLimit from "p-limit";
 import { acquisition, type Lost } from "./acquisition.js";
+import { Admission } from "./admission.js";
+import { withAgenda } from "./agenda.js";
 import { Cleanup } from "./cleanup.js";
 import { quorumOf } from "./core/tally.js";
 import { traceAcquire } from "./diagnostics.js";
@@ -29,7 +30,7 @@ import { Round } from "./round.js";
 import { type Runtime, systemRuntime } from "./runtime.js";
 
 /** With more, an attempt's time would pass in this process; with fewer, the nodes would wait. */
-const MAX_ATTEMPTS = 256;
+const MAX_ATTEMPTS = 1_024;
 
 export type Routine<T> = (signal: AbortSignal, lock: Lock) => Promise<T> | T;
 
@@ -48,18 +49,19 @@ export class Redlock implements AsyncDisposable {
 
   /**
    * @param nodes one entry for each independent master (or for each Cluster or Sentinel-managed master, used as one voter)
-   * @param runtime clocks, timers and chance: for tests in virtual time
+   * @param machine clocks, timers and chance: for tests in virtual time
    * @throws TypeError, RangeError for input that cannot work, before anything is connected
    */
-  constructor(nodes: readonly NodeInput[], options?: RedlockOptions, runtime: Runtime = systemRuntime) {
+  constructor(nodes: readonly NodeInput[], options?: RedlockOptions, machine: Runtime = systemRuntime) {
     this.#options = resolveOptions(options);
+    const runtime = withAgenda(machine);
     const { nodeTimeoutMs, driftFactor } = this.#options;
     const opened = openNodes(nodes, { nodeTimeoutMs, runtime });
     this.#ownNodes = opened.own;
     const quorum = { nodes: opened.all, size: quorumOf(opened.all.length), driftFactor, runtime };
     this.#locks = new HeldLocks(runtime);
     const cleanup = new Cleanup(quorum, nodeTimeoutMs);
-    const admission = pLimit(MAX_ATTEMPTS);
+    const admission = new Admission(MAX_ATTEMPTS);
     this.#estate = { quorum, nodeTimeoutMs, cleanup, admission, onEnd: (lock) => this.#locks.delete(lock) };
   }
 

@@ -1,7 +1,7 @@
-import { tally, type Verdict, verdictOn } from "./core/tally.js";
+import { type Ballot, type Tally, tally, type Verdict, verdictOn } from "./core/tally.js";
 import { validityLeftMs } from "./core/validity.js";
 import { type Command, isVote, type LockNode, type NodeVote, type Vote } from "./node.js";
-import { type Runtime, Stopwatch } from "./runtime.js";
+import { type Runtime, Stopwatch, type Timer } from "./runtime.js";
 
 /** The nodes of a quorum, and the bounds that every round on them shares. */
 export interface Quorum {
@@ -19,12 +19,8 @@ export interface RoundOptions {
   readonly voters?: ReadonlySet<number>;
   /** Hears every vote, those that arrive after the verdict too. */
   readonly onVote?: (node: number, vote: Vote) => void;
-}
-
-export interface Outcome {
-  readonly verdict: Exclude<Verdict, "undecided">;
-  /** What the nodes had answered when the verdict fell. */
-  readonly votes: readonly NodeVote[];
+  /** Every node has answered, or the deadline has passed. */
+  readonly onOver?: () => void;
 }
 
 /**
@@ -34,36 +30,39 @@ export interface Outcome {
 export class Round {
   readonly stopwatch: Stopwatch;
   /** Settles at the verdict. Never rejects. */
-  readonly settled: Promise<Outcome>;
-  /** Settles when every node has answered, or at the deadline. Never rejects. */
-  readonly complete: Promise<void>;
+  readonly settled: Promise<Exclude<Verdict, "undecided">>;
 
   readonly #quorum: Quorum;
   readonly #command: Command;
   readonly #options: RoundOptions;
-  readonly #answers: (NodeVote | undefined)[];
+  readonly #answers: (Vote | undefined)[];
+  readonly #elapsedMs: number[];
+  readonly #tally: Tally;
+  readonly #deadline: Timer;
+  #pending: number;
   #isOver = false;
   #verdict: Verdict = "undecided";
-  #settle!: (outcome: Outcome) => void;
-  #finish!: () => void;
+  #settle!: (verdict: Exclude<Verdict, "undecided">) => void;
+  #complete: Promise<void> | undefined;
+  #finish: (() => void) | undefined;
 
   constructor(quorum: Quorum, command: Command, options: RoundOptions) {
+    const { nodes, runtime } = quorum;
     this.#quorum = quorum;
     this.#command = command;
     this.#options = options;
-    this.#answers = quorum.nodes.map(() => undefined);
+    this.#answers = new Array(nodes.length).fill(undefined);
+    this.#elapsedMs = new Array(nodes.length).fill(0);
+    this.#tally = tally(new Array<Ballot>(options.voters?.size ?? nodes.length).fill(undefined));
+    this.#pending = nodes.length;
     this.settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.complete = new Promise((resolve) => {
-      this.#finish = resolve;
-    });
     // The clock starts before the first command leaves: what a node holds ends no earlier than counted from here.
-    this.stopwatch = new Stopwatch(quorum.runtime);
-    const deadline = quorum.runtime.setTimer(options.timeoutMs, () => quorum.runtime.afterArrivals(() => this.#end()));
-    void this.complete.then(() => deadline.cancel());
-    for (const [node, lockNode] of quorum.nodes.entries()) {
-      void ask(lockNode, command, options.timeoutMs).then((vote) => this.#hear(node, vote));
+    this.stopwatch = new Stopwatch(runtime);
+    this.#deadline = runtime.setTimer(options.timeoutMs, () => runtime.afterArrivals(() => this.#end()));
+    for (const [node, lockNode] of nodes.entries()) {
+      ask(lockNode, command, options.timeoutMs, (vote) => this.#hear(node, vote));
     }
   }
 
@@ -76,11 +75,25 @@ export class Round {
     return this.#verdict;
   }
 
-  /** What each node has answered up to now. */
+  /** Settles when every node has answered, or at the deadline. Never rejects. */
+  get complete(): Promise<void> {
+    this.#complete ??= new Promise((resolve) => {
+      if (this.#isOver) resolve();
+      else this.#finish = resolve;
+    });
+    return this.#complete;
+  }
+
+  /** The bare answers up to now, by node. */
+  get answers(): readonly (Vote | undefined)[] {
+    return this.#answers;
+  }
+
+  /** What each node has answered up to now, as errors and results tell it. */
   votes(): readonly NodeVote[] {
     return this.#quorum.nodes.map(({ name }, node) => {
       const answer = this.#answers[node];
-      if (answer !== undefined) return answer;
+      if (answer !== undefined) return { ...answer, name, elapsedMs: this.#elapsedMs[node] ?? 0 };
       const elapsedMs = this.stopwatch.elapsedMs();
       if (!this.#isOver) return { vote: "unknown", reason: "pending", message: "no answer yet", name, elapsedMs };
       const message = `timed out after ${Math.round(this.#options.timeoutMs)} ms`;
@@ -95,48 +108,60 @@ export class Round {
 
   /** What is left of the validity that this round gives, ms. */
   validityLeftMs(): number {
-    if (this.#command.kind === "release" || this.#command.kind === "inspect") return Number.POSITIVE_INFINITY;
-    return validityLeftMs(this.#command.ttlMs, this.stopwatch.elapsedMs(), this.#quorum.driftFactor);
+    return this.#validityLeftMs(this.stopwatch.elapsedMs());
   }
 
   #hear(node: number, vote: Vote): void {
-    const { name } = this.#quorum.nodes[node] as LockNode;
-    this.#answers[node] = { ...vote, name, elapsedMs: this.stopwatch.elapsedMs() };
+    const elapsedMs = this.stopwatch.elapsedMs();
+    if (this.#answers[node] === undefined) this.#pending -= 1;
+    this.#answers[node] = vote;
+    this.#elapsedMs[node] = elapsedMs;
+    // After the deadline it has been counted as silent, and the verdict has fallen.
+    if (!this.#isOver && this.#options.voters?.has(node) !== false) {
+      this.#tally.pending -= 1;
+      this.#tally[vote.vote] += 1;
+    }
     this.#options.onVote?.(node, vote);
-    this.#decide();
-    if (!this.#answers.includes(undefined)) this.#end();
+    this.#decide(elapsedMs);
+    if (this.#pending === 0) this.#end();
   }
 
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#decide();
-    this.#finish();
+    this.#deadline.cancel();
+    this.#tally.unknown += this.#tally.pending;
+    this.#tally.pending = 0;
+    this.#decide(this.stopwatch.elapsedMs());
+    this.#finish?.();
+    this.#options.onOver?.();
   }
 
-  #decide(): void {
+  #decide(elapsedMs: number): void {
     if (this.#verdict !== "undecided") return;
-    const verdict = verdictOn(tally(this.#ballots()), this.#quorum.size, this.validityLeftMs());
-    if (verdict === "undecided") return;
+    const verdict = verdictOn(this.#tally, this.#quorum.size, this.#validityLeftMs(elapsedMs));
     this.#verdict = verdict;
-    this.#settle({ verdict, votes: this.votes() });
+    if (verdict !== "undecided") this.#settle(verdict);
   }
 
-  *#ballots() {
-    for (const [node, answer] of this.#answers.entries()) {
-      if (this.#options.voters?.has(node) === false) continue;
-      yield answer === undefined && this.#isOver ? "unknown" : answer?.vote;
-    }
+  #validityLeftMs(elapsedMs: number): number {
+    if (this.#command.kind === "release" || this.#command.kind === "inspect") return Number.POSITIVE_INFINITY;
+    return validityLeftMs(this.#command.ttlMs, elapsedMs, this.#quorum.driftFactor);
   }
 }
 
 /** Nodes vote and never reject; one written by a user might, and must not take the other nodes' answers with it. */
-export async function ask(node: LockNode, command: Command, timeoutMs: number): Promise<Vote> {
+export function ask(node: LockNode, command: Command, timeoutMs: number, hear: (vote: Vote) => void): void {
+  const fail = (cause: unknown) =>
+    hear({ vote: "unknown", reason: "refused", message: `send() failed: ${String(cause)}`, cause });
   try {
-    const vote: unknown = await node.send(command, timeoutMs);
-    if (isVote(vote)) return vote;
-    return { vote: "unknown", reason: "refused", message: `send() answered with no vote: ${JSON.stringify(vote)}` };
+    Promise.resolve(node.send(command, timeoutMs)).then((vote) => hear(asVote(vote)), fail);
   } catch (cause) {
-    return { vote: "unknown", reason: "refused", message: `send() failed: ${String(cause)}`, cause };
+    void Promise.resolve().then(() => fail(cause));
   }
+}
+
+function asVote(answer: unknown): Vote {
+  if (isVote(answer)) return answer;
+  return { vote: "unknown", reason: "refused", message: `send() answered with no vote: ${JSON.stringify(answer)}` };
 }

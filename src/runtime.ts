@@ -14,7 +14,7 @@ export interface Runtime {
   uptimeMs(): number;
   /** Calls back once, not earlier than after `delayMs`; it does not keep the process alive. */
   setTimer(delayMs: number, callback: () => void): Timer;
-  /** Keeps the process alive until it is cancelled. */
+  /** Keeps the process alive until it is cancelled, once. */
   keepAlive(): Timer;
   /** Calls back after the answers that have already arrived at this process have been read. */
   afterArrivals(callback: () => void): void;
@@ -33,6 +33,8 @@ export interface Timer {
 /** The longest delay that Node's timers take; longer ones would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const TOKEN_BYTES = 16;
+/** Asking the generator costs more than what it gives. */
+const TOKENS_AT_ONCE = 64;
 
 /** Not about time, so a test runner's fake timers must not reach them: they would never call back. */
 const { nextTick } = process;
@@ -55,16 +57,37 @@ export const systemRuntime: Runtime = {
     return { cancel: () => clearTimeout(handle) };
   },
   keepAlive() {
-    const handle = setRealInterval(() => {}, MAX_TIMER_MS);
-    return { cancel: () => clearRealInterval(handle) };
+    reasonsToLive += 1;
+    heartbeat ??= setRealInterval(() => {}, MAX_TIMER_MS);
+    return { cancel: stopKeepingAlive };
   },
   // Timers run before sockets are read. After a stall of the event loop the answers are there, unread: one turn reads them.
   afterArrivals: (callback) => void nextTurn(callback),
   // After the promise reactions of the turn, not before them: that is where it is called from.
   endOfTurn: (callback) => nextTick(callback),
   random: Math.random,
-  newToken: () => randomBytes(TOKEN_BYTES).toString("hex"),
+  newToken() {
+    if (tokensLeft === 0) {
+      chance = randomBytes(TOKEN_BYTES * TOKENS_AT_ONCE);
+      tokensLeft = TOKENS_AT_ONCE;
+    }
+    tokensLeft -= 1;
+    return chance.toString("hex", tokensLeft * TOKEN_BYTES, (tokensLeft + 1) * TOKEN_BYTES);
+  },
 };
+
+let reasonsToLive = 0;
+let heartbeat: NodeJS.Timeout | undefined;
+
+function stopKeepingAlive(): void {
+  reasonsToLive -= 1;
+  if (reasonsToLive > 0) return;
+  clearRealInterval(heartbeat);
+  heartbeat = undefined;
+}
+
+let chance: Buffer;
+let tokensLeft = 0;
 
 /**
  * Time that has passed since a start: the larger of what the monotonic and the wall clock say, so that a machine that was

@@ -31,7 +31,7 @@ export class Electorate {
 
   constructor(nodeCount: number, quorum: number) {
     this.#quorum = quorum;
-    this.#standings = Array.from({ length: nodeCount }, () => UNHEARD);
+    this.#standings = new Array(nodeCount).fill(UNHEARD);
   }
 
   /** The nodes that count. */

@@ -25,8 +25,8 @@ function roundOn(behaviours: readonly Behaviour[], command = acquire(), options:
     ...options,
   });
   const settle = async () => {
-    const outcome = await runtime.run(round.settled);
-    return { ...outcome, afterMs: runtime.nowMs() - startMs };
+    const verdict = await runtime.run(round.settled);
+    return { verdict, votes: round.votes(), afterMs: runtime.nowMs() - startMs };
   };
   return { runtime, nodes, round, heard, settle, elapsedMs: () => runtime.nowMs() - startMs };
 }
