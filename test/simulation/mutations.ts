@@ -19,7 +19,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "cleanup.ts",
       "      this.#quorum,\n",
-      '{ ...this.#quorum, nodes: nodes.filter((_, node) => votes[node]?.vote !== "denied") },',
+      '{ ...this.#quorum, nodes: this.#quorum.nodes.filter((_, node) => votes[node]?.vote !== "denied") },',
     ],
   ],
   "nodes that were silent are not released": [
@@ -32,7 +32,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "cleanup.ts",
       "      this.#quorum,\n",
-      '{ ...this.#quorum, nodes: nodes.filter((_, node) => votes[node]?.vote !== "unknown") },',
+      '{ ...this.#quorum, nodes: this.#quorum.nodes.filter((_, node) => votes[node]?.vote !== "unknown") },',
     ],
   ],
   "the attempts of one call share a token": [
@@ -129,5 +129,5 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
       '"ended"',
     ],
   ],
-  "a round has no deadline": [["round.ts", "quorum.runtime.afterArrivals(() => this.#end())", "{}"]],
+  "a round has no deadline": [["round.ts", "runtime.afterArrivals(() => this.#end())", "{}"]],
 };
