@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["{test,bench}/**/*.test.ts"],
     globalSetup: "test/setup/global.ts",
     // Each test file is a process of its own: what it started ends with it (test/fixture/scratch.ts).
     pool: "forks",
