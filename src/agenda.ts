@@ -45,6 +45,11 @@ export class Agenda {
     this.#runtime = runtime;
   }
 
+  /** How many timers are remembered. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
   setTimer(delayMs: number, callback: () => void): Timer {
     this.#ordinals += 1;
     const dueMs = this.#runtime.nowMs() + delayMs;
