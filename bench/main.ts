@@ -28,7 +28,7 @@ async function run(options: BenchOptions): Promise<void> {
       Contestant.open(worker.program, { library, urls, build: (library === BASE && options.base) || OUR_BUILD }),
     say: (line) => console.log(`  ${line}`),
   };
-  if (options.isProfile) return profile(stage, options.label);
+  if (options.isProfile) return await profile(stage, options.label);
   for (const bench of options.benches) await compare(bench, stage, options);
 }
 

@@ -31,7 +31,8 @@ export async function* measureCrowd(
   callers: number,
 ): AsyncGenerator<{ library: string; figures: Record<string, number>; remarks: readonly string[] }> {
   const input = { callers, ms: stage.roundMs, limitMs: LIMIT_MS };
-  for (const contestant of contestants) await measureCycles(contestant, masters, input);
+  const cold = stage.size === "full" ? contestants : [];
+  for (const contestant of cold) await measureCycles(contestant, masters, input);
   for (const contestant of interleaved(contestants, stage.rounds)) {
     const measured = await measureCycles(contestant, masters, input);
     yield { library: contestant.library, figures: cycleFigures(measured), remarks: measured.complaints };

@@ -19,6 +19,8 @@ const ROW_HEIGHT = 17;
 const LETTER_WIDTH = 6;
 /** Below a third of a pixel nobody sees it. */
 const LEAST_SHARE = 1 / WIDTH / 3;
+/** When nothing ran, and what the profiler itself takes. */
+const LEFT_OUT = ["(idle)", "profiled"];
 const COLOURS: Record<Origin, string> = {
   "redlock-quorum": "#f28e2b",
   ioredis: "#76b7b2",
@@ -66,7 +68,6 @@ export async function writeFlameGraph(profileFile: URL, name: string): Promise<v
   });
 }
 
-/** The time in which nothing ran is left out. */
 function framesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const selfUs = new Map<number, number>();
@@ -74,7 +75,7 @@ function framesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): F
   const totalUs = new Map<number, number>();
   const total = (node: Profiler.ProfileNode): number => {
     const children = childrenOf(node).reduce((sum, child) => sum + total(child), 0);
-    const sum = node.callFrame.functionName === "(idle)" ? 0 : (selfUs.get(node.id) ?? 0) + children;
+    const sum = LEFT_OUT.includes(node.callFrame.functionName) ? 0 : (selfUs.get(node.id) ?? 0) + children;
     totalUs.set(node.id, sum);
     return sum;
   };

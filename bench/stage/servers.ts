@@ -7,12 +7,13 @@ export function startServers(count: number, options: { proxied?: boolean } = {})
   return startMasters(count, { args: ARGS, ...options });
 }
 
-/** What servers have spent and done since their start. */
-export interface Usage {
+/** What servers have spent and done since their start, and have now. */
+interface Usage {
   readonly cpuUs: number;
   /** Commands, those in scripts too. */
   readonly sets: number;
   readonly dels: number;
+  readonly keys: number;
 }
 
 /** Of the servers that run: the others answer nothing. */
@@ -23,6 +24,7 @@ export async function usageOf(masters: readonly Master[]): Promise<Usage> {
     cpuUs: (sum(/^used_cpu_user:([\d.]+)/m) + sum(/^used_cpu_sys:([\d.]+)/m)) * 1e6,
     sets: sum(/^cmdstat_set:calls=(\d+)/m),
     dels: sum(/^cmdstat_del:calls=(\d+)/m),
+    keys: sum(/^db0:keys=(\d+)/m),
   };
 }
 
