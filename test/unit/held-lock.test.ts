@@ -32,8 +32,9 @@ describe("a lock that its holder released", () => {
   });
 
   test("stays released, though the machine slept and another lock's listener released it in the turn that noticed", async () => {
-    const { world, lock } = await held(60_000);
+    const world = new World();
     const short = await world.run(world.redlock.acquire("b", 2_000));
+    const lock = await world.run(world.redlock.acquire("a", 60_000));
     short.signal.addEventListener("abort", () => void lock.release());
     world.runtime.suspend(5_000);
     await world.runtime.advance(1_500);
