@@ -1,102 +1,151 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { Redlock } from "../../src/index.ts";
-import { type Masters, type MastersOptions, startMasters } from "../fixture/masters.ts";
-import { FAULTS, FROZEN, KILLED } from "./faults.ts";
-import { Team } from "./team.ts";
+import { commitSeed } from "../simulation/options.ts";
+import { playRound, verdictOn } from "./campaign.ts";
+import type { CheckName, Finding } from "./checker.ts";
+import type { Fault } from "./faults/fault.ts";
+import { KILL, RESTART_KEPT } from "./faults/restarts.ts";
+import { FREEZE } from "./faults/servers.ts";
+import type { FlawName } from "./flaws.ts";
+import { eachOf } from "./minorities.ts";
+import type { ChaosOptions } from "./options.ts";
+import { isAcquire, Reading } from "./reading.ts";
+import { play, type Run } from "./scenario.ts";
+import type { Weather } from "./storm.ts";
+import { BRISK } from "./traffic.ts";
 
-/** Real worker processes, real servers, and one fault after another: the same on every backend. */
+/** `npm run chaos` goes on for as long as one likes. The same bodies for each backend. */
 
-const WORKERS = 3;
-const SINGLES = [[0], [1], [2], [3], [4]];
+const LIMIT_MS = 120_000;
+const TTLS_MS = [800, 3_000];
+const CLIENTS = 3;
+
+/** Clients that a run has to find out, in their order. */
+const WRONG: readonly { what: string; flaw: FlawName; check: CheckName; who: RegExp }[] = [
+  { what: "locks without asking anybody", flaw: "bypass", check: "exclusion", who: /client/ },
+  {
+    what: "does not hear that its lock has ended",
+    flaw: "deaf",
+    check: "validity grows by extension",
+    who: /client-2/,
+  },
+  { what: "gets no signal", flaw: "mute", check: "signal in time", who: /client-3/ },
+  { what: "fails too late", flaw: "late", check: "settling", who: /client-4/ },
+  { what: "leaves a key behind", flaw: "hoard", check: "leftovers", who: /redis/ },
+];
 
 interface Variant {
   readonly title: string;
-  readonly options: MastersOptions;
+  readonly image?: string;
+  readonly stormMs: number;
   /** A container takes a second to start: fewer there. */
-  readonly pairs: readonly (readonly [number, number])[];
+  readonly minorities: readonly (readonly number[])[];
 }
 
-const variants: Variant[] = [
-  {
-    title: `default (${inject("server").backend})`,
-    options: {},
-    pairs: [
-      [0, 1],
-      [2, 3],
-      [4, 0],
-      [1, 3],
-      [2, 4],
-    ],
-  },
-  ...inject("images")
-    .filter((image) => image === "valkey/valkey:9")
-    .map((image): Variant => ({ title: image, options: { image }, pairs: [[1, 3]] })),
+const PAIRS = [
+  [0, 1],
+  [2, 3],
+  [4, 0],
+  [1, 3],
+  [2, 4],
 ];
+const local: Variant = { title: "local processes", stormMs: 8_000, minorities: [[0], [1], [2], [3], [4], ...PAIRS] };
+const containers = inject("images")
+  .filter((image) => image === "valkey/valkey:9")
+  .map((image): Variant => ({ title: image, image, stormMs: 8_000, minorities: [[0], [1, 3]] }));
+const variants = [...(inject("server").backend === "process" ? [local] : []), ...containers];
 
-describe.each(variants)("row 36: increments under the lock, $title", ({ options, pairs }) => {
-  let masters: Masters;
-  let team: Team;
-  beforeAll(async () => {
-    masters = await startMasters(5, options);
-    team = new Team(WORKERS, masters.urls);
-    await team.sees(5);
-    await team.progress(10);
-  });
-  afterAll(async () => {
-    await team?.[Symbol.asyncDispose]();
-    await masters?.stop();
-  });
-
-  function expectExclusion(): void {
-    expect(team.overlaps).toBe(0);
-  }
-
-  test.each(FAULTS)("each minority $name: traffic goes on, nothing fails", { timeout: 60_000 }, async (fault) => {
-    for (const minority of [...SINGLES, ...pairs]) {
-      const hit = minority.map((index) => masters.at(index));
-      await fault.begin(hit);
-      await team.progress(15);
-      await fault.end(hit);
-      await team.sees(5);
-    }
-    expect(team.failures).toEqual([]);
-    expectExclusion();
-  });
+describe.each(variants)("$title", ({ image, stormMs, minorities }) => {
+  const where = image === undefined ? {} : { image };
 
   test.each([
-    { what: "dead", fault: KILLED },
-    { what: "frozen", fault: FROZEN },
-  ])("three $what: a clear error within the wait time, and work again afterwards", async ({ fault }) => {
-    const hit = [1, 2, 4].map((index) => masters.at(index));
-    await using redlock = new Redlock(masters.urls);
-    await (await redlock.acquire("own", 10_000)).release();
-    await fault.begin(hit);
-    const startMs = performance.now();
-    const error = await redlock.acquire("own", 10_000, { waitMs: 1_000 }).catch((reason: unknown) => reason);
-    const tookMs = performance.now() - startMs;
-    await team.failure();
-    await fault.end(hit);
-    expect(tookMs).toBeLessThan(1_500);
-    expect(error).toMatchObject({ code: "ERR_QUORUM_UNREACHABLE" });
-    expect(String(error)).toMatch(/"own": 2\/5 granted, 3 needed \(.*not (connected|responding)/);
-    for (const { port } of hit) expect(String(error)).toContain(`:${port}`);
-
-    await team.sees(5);
-    await team.progress(15);
-    await (await redlock.acquire("own", 10_000)).release();
-    expectExclusion();
-    const codes = new Set(team.failures.map(({ code }) => code));
-    // Whose time was over just when the masters came back met the others, who had been waiting as well.
-    for (const code of codes) expect(["ERR_QUORUM_UNREACHABLE", "ERR_LOCK_HELD"]).toContain(code);
+    { bounds: "within the stated bounds", isInBounds: true, nodes: 5 },
+    { bounds: "keys taken from under their holders", isInBounds: false, nodes: 4 },
+  ])("a storm, $bounds: nothing is violated", { timeout: LIMIT_MS }, async ({ isInBounds, nodes }) => {
+    const { complaint } = await playRound({ ...OPTIONS, ...where, isInBounds, nodes, minutes: stormMs / 60_000 });
+    if (complaint !== undefined) expect.fail(complaint);
   });
 
-  test("at the end: no increment is lost, no lock key is left", async () => {
-    await team.stop();
-    expect(team.increments).toBeGreaterThan(0);
-    expect(team.count).toBe(team.increments);
-    expectExclusion();
-    await expect
-      .poll(() => Promise.all(masters.nodes.map((master) => master.admin("DBSIZE"))), { timeout: 5_000 })
-      .toEqual([0, 0, 0, 0, 0]);
+  test("row 36: each minority killed, frozen, restarted; a majority gone", { timeout: LIMIT_MS }, async () => {
+    const errors: MajorityError[] = [];
+    const run = await play({
+      ...{ seed: commitSeed(), nodes: 5, isInBounds: true, ...where },
+      traffic: { ...TRAFFIC, ttlsMs: [10_000] },
+      weather: async (cluster) => {
+        await eachOf([KILL, FREEZE, RESTART_KEPT], minorities)(cluster);
+        for (const fault of [KILL, FREEZE]) await majority(fault, (error) => errors.push(error))(cluster);
+      },
+    });
+    const { complaint } = verdictOn(run, "npx vitest run test/chaos -t 'row 36'");
+    if (complaint !== undefined) expect.fail(complaint);
+    for (const { error, tookMs, ports } of errors) {
+      expect(error).toMatchObject({ code: "ERR_QUORUM_UNREACHABLE" });
+      expect(String(error)).toMatch(/"own": 2\/5 granted, 3 needed \(.*not (connected|responding)/);
+      for (const port of ports) expect(String(error)).toContain(`:${port}`);
+      expect(tookMs).toBeLessThan(1_500);
+    }
+    expect(failuresIn(run)).toEqual([]);
   });
 });
+
+describe("a run finds a client that", () => {
+  let findings: readonly Finding[];
+  beforeAll(async () => {
+    const run = await play({
+      ...{ seed: 1, nodes: 3, isInBounds: true, flaws: WRONG.map(({ flaw }) => flaw) },
+      traffic: { ...TRAFFIC, clients: WRONG.length, ttlsMs: [500], manners: { acquire: 1, overstay: 1 } },
+      weather: ({ clients }) => clients.progress(15),
+    });
+    findings = verdictOn(run, "").findings;
+  }, LIMIT_MS);
+
+  test.each(WRONG)("$what", ({ check, who }) => {
+    expect(findings).toContainEqual(expect.objectContaining({ check, who: expect.stringMatching(who) }));
+  });
+});
+
+const TRAFFIC = { clients: CLIENTS, callers: 2, resources: ["stock", "payment", "invoice"], manners: BRISK };
+const OPTIONS: Omit<ChaosOptions, "isInBounds" | "minutes"> = {
+  seed: commitSeed(),
+  clients: CLIENTS,
+  ttlsMs: TTLS_MS,
+  isKept: false,
+};
+
+interface MajorityError {
+  readonly error: unknown;
+  readonly tookMs: number;
+  readonly ports: readonly number[];
+}
+
+/** Three of five are struck: a caller hears of it within its wait time. */
+function majority(fault: Fault, onError: (error: MajorityError) => void): Weather {
+  return async (cluster) => {
+    const victims = [1, 2, 4].flatMap((index) => cluster.nodes[index] ?? []);
+    await using redlock = new Redlock(cluster.nodes.map(({ url }) => url));
+    await (await redlock.acquire("own", 10_000)).release();
+    await cluster.strike(fault, victims, 0, async () => {
+      const startMs = performance.now();
+      const error = await redlock.acquire("own", 10_000, { waitMs: 1_000 }).catch((reason: unknown) => reason);
+      const ports = victims.map(({ proxy }) => proxy.port);
+      onError({ error, tookMs: performance.now() - startMs, ports });
+    });
+    await cluster.clients.see(5);
+    await cluster.clients.progress(2);
+    await (await redlock.acquire("own", 10_000)).release();
+  };
+}
+
+/** Longer than any minority can matter. */
+const PATIENT_MS = 3_000;
+
+/** Whoever was patient and heard that there is no quorum, while there was one. */
+function failuresIn({ history }: Run): (string | undefined)[] {
+  const { calls, strikes } = new Reading(history);
+  const majorities = strikes.filter(({ nodes }) => nodes.length > 2);
+  return calls.flatMap(({ invoke: { operation, waitMs = 0, atMs }, outcome }) => {
+    if (outcome?.is !== "failed" || outcome.code !== "ERR_QUORUM_UNREACHABLE") return [];
+    if (!isAcquire(operation) || waitMs < PATIENT_MS) return [];
+    return majorities.some(({ fromMs, toMs }) => atMs < toMs && outcome.atMs > fromMs) ? [] : [outcome.message];
+  });
+}
