@@ -37,7 +37,7 @@ async function compare(bench: Bench, stage: Stage, options: BenchOptions): Promi
   console.log(`${bench.name}: ${bench.title}`);
   const rows = await bench.run(isSmoke && bench.smoke === "few" ? { ...stage, libraries: [OURS, FLOOR] } : stage);
   const table = tableOf(bench, rows);
-  console.log(`${inTerminal(table)}\n${ABOUT_RATIOS}\n`);
+  console.log(`${inTerminal(table)}\n${bench.compared.length > 0 ? `${ABOUT_RATIOS}\n` : ""}`);
   for (const row of rows) {
     // Peers have their peculiarities; ours has to be right.
     if (row.library === OURS && row.remarks.length > 0) process.exitCode = 1;

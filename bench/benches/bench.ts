@@ -23,7 +23,6 @@ export interface Row {
 export interface Chart {
   readonly figure: string;
   readonly title: string;
-  readonly scale: "linear" | "log";
 }
 
 /** What a bench runs on and with. */

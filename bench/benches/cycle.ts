@@ -14,8 +14,8 @@ export const cycle: Bench = {
   figures: CYCLE_FIGURES,
   compared: [PER_SECOND.name, P50.name, CLIENT_CPU.name],
   charts: [
-    { figure: "perSecond", title: "Cycles per second", scale: "log" },
-    { figure: "clientCpuUs", title: "CPU time of the client, µs per cycle", scale: "linear" },
+    { figure: "perSecond", title: "Cycles per second" },
+    { figure: "clientCpuUs", title: "CPU time of the client, µs per cycle" },
   ],
   async run(stage) {
     const rows = new Rows();

@@ -54,9 +54,7 @@ export const degraded: Bench = {
     { name: "firstMs", head: "first cycle after, ms", digits: 1, better: "less" },
   ],
   compared: [],
-  charts: [
-    { figure: "share", title: "Throughput with the fault, as a share of the throughput before it", scale: "linear" },
-  ],
+  charts: [{ figure: "share", title: "Throughput with the fault, as a share of the throughput before it" }],
   async run(stage) {
     const rows = new Rows();
     await using masters = await startServers(NODES);

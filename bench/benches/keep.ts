@@ -35,8 +35,8 @@ export const keep: Bench = {
   ],
   compared: ["cpuShare", "heapBytes"],
   charts: [
-    { figure: "cpuShare", title: "CPU of the client, cores", scale: "linear" },
-    { figure: "heapBytes", title: "Heap, bytes per lock", scale: "linear" },
+    { figure: "cpuShare", title: "CPU of the client, cores" },
+    { figure: "heapBytes", title: "Heap, bytes per lock" },
   ],
   async run(stage) {
     const rows = new Rows();

@@ -23,7 +23,7 @@ export const latency: Bench = {
     PER_SECOND,
   ],
   compared: ["roundTrips"],
-  charts: [{ figure: "roundTrips", title: "Median cycle, in round trips", scale: "linear" }],
+  charts: [{ figure: "roundTrips", title: "Median cycle, in round trips" }],
   async run(stage) {
     const rows = new Rows();
     await using masters = await startServers(NODES, { proxied: true });

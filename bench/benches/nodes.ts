@@ -13,7 +13,7 @@ export const nodes: Bench = {
   parameter: "nodes",
   figures: CYCLE_FIGURES,
   compared: [PER_SECOND.name],
-  charts: [{ figure: "clientCpuUs", title: "CPU time of the client, µs per cycle", scale: "linear" }],
+  charts: [{ figure: "clientCpuUs", title: "CPU time of the client, µs per cycle" }],
   async run(stage) {
     const rows = new Rows();
     await using all = await startServers(Math.max(...NODES[stage.size]));

@@ -21,12 +21,8 @@ export async function writeSvg(name: string, specification: object): Promise<voi
   await writeFile(new URL(`${name}.svg`, FOLDER), `${await view.toSVG()}\n`);
 }
 
-/** One group of bars for each value of the parameter, with the least and the greatest round. */
-function specification(
-  { figures, parameter }: Bench,
-  { figure: name, title, scale }: Chart,
-  rows: readonly Row[],
-): object {
+/** For each value of the parameter a row of bars from zero in a scale of its own, with the least and the greatest round. */
+function specification({ figures, parameter }: Bench, { figure: name, title }: Chart, rows: readonly Row[]): object {
   const figure = figures.find((figure) => figure.name === name);
   if (figure === undefined) throw new Error(`there is no figure ${name}`);
   const values = rows.flatMap((row) => {
@@ -35,36 +31,38 @@ function specification(
   });
   const libraries = [...new Set(rows.map(({ library }) => library))];
   const cases = [...new Set(rows.map(({ at }) => at))];
-  const y = { type: "quantitative", scale: { type: scale }, title: null };
+  const colours = libraries.map((library, index) => colourOf(library, index));
+  const y = { type: "quantitative", title: null };
   return {
-    title: { text: title, anchor: "start" },
+    title: { text: `${title}, by ${parameter}`, anchor: "start" },
     data: { values },
-    height: 260,
-    encoding: {
-      x: { field: "at", type: "nominal", sort: cases, title: parameter, axis: { labelAngle: 0 } },
-      xOffset: { field: "library", sort: libraries },
-    },
-    layer: [
-      {
-        mark: { type: "bar" },
-        encoding: {
-          y: { ...y, field: "median" },
-          color: {
-            field: "library",
-            sort: libraries,
-            title: null,
-            scale: { domain: libraries, range: libraries.map((library, index) => colourOf(library, index)) },
+    facet: { field: "at", type: "nominal", sort: cases, title: null },
+    columns: MAX_COLUMNS,
+    resolve: { scale: { y: "independent" } },
+    spec: {
+      width: WIDTH,
+      height: HEIGHT,
+      encoding: { x: { field: "library", type: "nominal", sort: libraries, axis: null } },
+      layer: [
+        {
+          mark: { type: "bar" },
+          encoding: {
+            y: { ...y, field: "median" },
+            color: { field: "library", title: null, scale: { domain: libraries, range: colours } },
           },
         },
-      },
-      {
-        mark: { type: "rule", color: "#333333" },
-        encoding: { y: { ...y, field: "min" }, y2: { field: "max" } },
-      },
-    ],
+        {
+          mark: { type: "rule", color: "#333333" },
+          encoding: { y: { ...y, field: "min" }, y2: { field: "max" } },
+        },
+      ],
+    },
   };
 }
 
+const WIDTH = 180;
+const HEIGHT = 200;
+const MAX_COLUMNS = 4;
 const OTHERS = ["#4c78a8", "#9ecae9", "#b79a20", "#f2cf5b", "#54a24b", "#88d27a", "#bab0ac"];
 
 function colourOf(library: string, index: number): string {

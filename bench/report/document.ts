@@ -18,7 +18,7 @@ export async function writeIntoDocument(results: Results, table: Table): Promise
 }
 
 function inMarkdown({ head, rows }: Table): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   const rule = head.map((name, column) => (column < 2 || name === "remarks" ? "---" : "--:"));
   return [head, rule, ...rows].map(line).join("\n");
 }

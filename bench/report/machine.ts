@@ -24,7 +24,7 @@ export async function versions(): Promise<Record<string, string>> {
   const { dependencies }: { dependencies: Record<string, string> } = await readJson("../package.json");
   const { version }: { version: string } = await readJson("../../package.json");
   const packages = Object.entries(CONTENDERS).flatMap(([library, { packageName }]) =>
-    packageName === undefined ? [] : [[library, dependencies[packageName] ?? "unknown"]],
+    packageName === undefined ? [] : [[library, (dependencies[packageName] ?? "unknown").replace(/^npm:.*@/, "")]],
   );
   return {
     node: process.version,
