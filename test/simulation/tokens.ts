@@ -9,6 +9,8 @@ interface Token {
   readonly sentAtMs: number;
   readonly sentAtMonoMs: number;
   readonly clockDisturbances: number;
+  /** The turn that sent it had stalled before that, maybe after its stopwatch had been started. */
+  readonly isAhead: boolean;
   readonly ttlMs: number;
   readonly acquiredOn: Set<LockNode>;
   readonly releasedOn: Set<LockNode>;
@@ -61,10 +63,11 @@ export class Tokens {
     return this.#tokens.get(token)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** What the formula gives a lock that is handed over now; undefined where its holder's clocks do not agree. */
+  /** What the formula gives a lock that is handed over now; undefined where it cannot be told, or its holder's clocks do not agree. */
   validityMs(token: string, driftFactor: number): number | undefined {
     const sent = this.#tokens.get(token);
-    if (sent === undefined || sent.owner.machine.clockDisturbances !== sent.clockDisturbances) return undefined;
+    if (sent === undefined || sent.isAhead || sent.owner.machine.clockDisturbances !== sent.clockDisturbances)
+      return undefined;
     const { machine } = sent.owner;
     return sent.ttlMs * (1 - driftFactor) - GRANULARITY_MS - (machine.observe(machine.nowMs) - sent.sentAtMonoMs);
   }
@@ -104,6 +107,7 @@ export class Tokens {
         sentAtMs: machine.trueNowMs,
         sentAtMonoMs: machine.observe(machine.nowMs),
         clockDisturbances: machine.clockDisturbances,
+        isAhead: machine.isAhead,
         ttlMs,
         acquiredOn: new Set(),
         releasedOn: new Set(),
