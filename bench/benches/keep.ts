@@ -10,7 +10,7 @@ import { type Bench, Rows, type Stage } from "./bench.ts";
 import { LIMIT_MS } from "./crowd.ts";
 
 const NODES = 5;
-const COUNTS = { full: [1_000, 10_000, 50_000, 100_000], small: [100] };
+const COUNTS = { full: [1_000, 10_000, 50_000, 100_000], small: [20] };
 const TTLS_MS = { full: [10_000, 60_000], small: [700] };
 /** The laziest extends when nine tenths of the ttl are over: three extensions of every lock. */
 const WATCHED_TTLS = { full: 3, small: 1 };
@@ -18,7 +18,7 @@ const WATCHED_TTLS = { full: 3, small: 1 };
 const LONGEST_WATCH_MS = 75_000;
 const ACQUIRING_LIMIT_MS = 120_000;
 const WARM_UP_CALLERS = 64;
-const SAMPLES = 10;
+const SAMPLES = { full: 10, small: 2 };
 const SAMPLE_SIZE = 500;
 
 export const keep: Bench = {
@@ -65,7 +65,7 @@ async function keepLocks(stage: Stage, library: string, masters: Masters, count:
   const watchMs = Math.min(ttlMs * WATCHED_TTLS[stage.size], Math.max(ttlMs, LONGEST_WATCH_MS));
   const [{ cpuShare, held }, minTtlMs] = await Promise.all([
     contestant.ask("watch", { ms: watchMs }),
-    sampleTtls(contestant, masters.nodes, count, watchMs),
+    sampleTtls(stage, contestant, masters.nodes, count, watchMs),
   ]);
   const onServers = quorumth(await keyCounts(masters.nodes));
   await contestant.ask("letGo", { limitMs: ACQUIRING_LIMIT_MS });
@@ -92,6 +92,7 @@ async function keepLocks(stage: Stage, library: string, masters: Masters, count:
 
 /** The least that any of some locks had left, at some moments. */
 async function sampleTtls(
+  stage: Stage,
   { library }: Contestant,
   masters: readonly Master[],
   count: number,
@@ -100,11 +101,11 @@ async function sampleTtls(
   const prefix = contender(library).keyPrefix ?? "";
   let least = Number.POSITIVE_INFINITY;
   const step = Math.max(1, Math.floor(count / SAMPLE_SIZE));
-  for (let sample = 0; sample < SAMPLES; sample++) {
+  for (let sample = 0; sample < SAMPLES[stage.size]; sample++) {
     const size = Math.min(SAMPLE_SIZE, count);
     const keys = Array.from({ length: size }, (_, index) => prefix + resourceName((index * step + sample) % count));
     least = Math.min(least, ...(await quorumTtls(masters, keys)));
-    await sleep(watchMs / SAMPLES);
+    await sleep(watchMs / SAMPLES[stage.size]);
   }
   return least;
 }
