@@ -6,16 +6,15 @@ import type { NodeVote, Vote } from "./node.js";
 import { ask, type Quorum, Round } from "./round.js";
 import { Stopwatch } from "./runtime.js";
 
-export interface ExtensionOptions {
-  readonly quorum: Quorum;
-  readonly nodeTimeoutMs: number;
+/** The lock that is prolonged. */
+export interface Prolonged {
   readonly resources: readonly string[];
   readonly token: string;
-  /** Once it is not held any more nothing is concluded from answers, and nothing is written. */
-  isHeld(): boolean;
+  /** Then nothing is concluded from answers any more, and nothing is written. */
+  readonly hasEnded: boolean;
   /** The voters that still hold the keys are no quorum. */
-  onLost(answers: Answers): void;
-  onRepaired(): void;
+  keysGone(answers: Answers): void;
+  keysRepaired(): void;
 }
 
 /** What the nodes answered in a round, and whose votes counted in it. */
@@ -28,15 +27,19 @@ const NO_VOTES: readonly NodeVote[] = [];
 
 /** How one lock is prolonged: its extend rounds, the nodes that count in them, and the repair of those that lost the keys. */
 export class Extension {
-  readonly #options: ExtensionOptions;
+  readonly #lock: Prolonged;
+  readonly #quorum: Quorum;
+  readonly #nodeTimeoutMs: number;
   readonly #electorate: Electorate;
-  /** Repairs that have not been answered, by node. */
-  readonly #repairing = new Map<number, Stopwatch>();
+  /** Repairs that have not been answered, by node. Most locks never need one. */
+  #repairing: Map<number, Stopwatch> | undefined;
   #undecided: Answers | undefined;
 
-  constructor(options: ExtensionOptions) {
-    this.#options = options;
-    this.#electorate = new Electorate(options.quorum.nodes.length, options.quorum.size);
+  constructor(lock: Prolonged, { quorum, nodeTimeoutMs }: { quorum: Quorum; nodeTimeoutMs: number }) {
+    this.#lock = lock;
+    this.#quorum = quorum;
+    this.#nodeTimeoutMs = nodeTimeoutMs;
+    this.#electorate = new Electorate(quorum.nodes.length, quorum.size);
   }
 
   /** The nodes whose votes count now. */
@@ -60,7 +63,8 @@ export class Extension {
    * @throws QuorumUnreachableError when it stayed undecided
    */
   async extend(ttlMs: number): Promise<Round> {
-    const { quorum, resources, token, isHeld } = this.#options;
+    const { resources, token } = this.#lock;
+    const quorum = this.#quorum;
     const { voters } = this.#electorate;
     const ordinal = this.#electorate.openRound();
     const round: Round = new Round(
@@ -73,7 +77,7 @@ export class Extension {
       },
     );
     const verdict = await round.settled;
-    if (!isHeld()) return round;
+    if (this.#lock.hasEnded) return round;
     const votes = verdict === "won" ? NO_VOTES : round.votes();
     this.#undecided = verdict === "won" ? undefined : { votes, voters };
     if (verdict !== "won") {
@@ -88,37 +92,38 @@ export class Extension {
 
   /** Called for each answer as it comes, and once more when the round is won: only then is it known what follows from it. */
   #answered(node: number, vote: Vote, ordinal: number, round: Round, ttlMs: number): void {
-    if (!this.#options.isHeld()) return;
+    if (this.#lock.hasEnded) return;
     const isWon = round.verdict === "won";
     if (vote.vote === "granted") this.#electorate.extendGranted(node, ordinal, isWon);
     if (vote.vote !== "denied") return;
     this.#electorate.extendDenied(node);
-    if (this.#electorate.isLost) this.#options.onLost({ votes: round.votes(), voters: round.voters ?? this.voters });
+    if (this.#electorate.isLost) this.#lock.keysGone({ votes: round.votes(), voters: round.voters ?? this.voters });
     else if (isWon && vote.found.key === "absent" && this.#electorate.mayRepair(node)) void this.#repair(node, ttlMs);
   }
 
   /** Sets the key again on a node that lost it: for availability only, the node does not count for that. */
   async #repair(node: number, ttlMs: number): Promise<void> {
-    const { quorum, resources, token, isHeld, onRepaired } = this.#options;
-    const lockNode = quorum.nodes[node];
+    const { resources, token } = this.#lock;
+    const lockNode = this.#quorum.nodes[node];
     const timeoutMs = this.#timeoutMs(ttlMs);
-    const underWay = this.#repairing.get(node);
+    const underWay = this.#repairing?.get(node);
     if (lockNode === undefined || (underWay !== undefined && underWay.elapsedMs() < timeoutMs)) return;
-    const stopwatch = new Stopwatch(quorum.runtime);
+    const stopwatch = new Stopwatch(this.#quorum.runtime);
+    this.#repairing ??= new Map();
     this.#repairing.set(node, stopwatch);
     const vote = await new Promise<Vote>((hear) =>
       ask(lockNode, { kind: "repair", keys: resources, token, ttlMs }, timeoutMs, hear),
     );
     if (this.#repairing.get(node) === stopwatch) this.#repairing.delete(node);
-    if (!isHeld()) return;
+    if (this.#lock.hasEnded) return;
     if (vote.vote === "granted") {
       this.#electorate.repaired(node);
-      onRepaired();
+      this.#lock.keysRepaired();
     } else publishBackground(() => ({ resources, command: "repair", node: lockNode.name, vote }));
   }
 
   /** A silent node cannot use up the validity. */
   #timeoutMs(ttlMs: number): number {
-    return Math.min(this.#options.nodeTimeoutMs, ttlMs / 4);
+    return Math.min(this.#nodeTimeoutMs, ttlMs / 4);
   }
 }

@@ -1,11 +1,11 @@
 import type { Admission } from "./admission.js";
 import type { Cleanup } from "./cleanup.js";
 import { driftMs } from "./core/validity.js";
-import { Deadline } from "./deadline.js";
+import { Deadline, type Expiring } from "./deadline.js";
 import { publishLoss, traceExtend, traceRelease } from "./diagnostics.js";
 import { type ClosedError, LockLostError, LockReleasedError } from "./errors.js";
-import { type Answers, Extension } from "./extension.js";
-import { Keeper } from "./keeper.js";
+import { type Answers, Extension, type Prolonged } from "./extension.js";
+import { Keeper, type Kept } from "./keeper.js";
 import type { Lock, ReleaseResult } from "./lock.js";
 import { describeVotes, quote } from "./messages.js";
 import type { Vote } from "./node.js";
@@ -45,7 +45,7 @@ type State =
 /** By the holder, whose error is made only when somebody gets it, or by `close()`. */
 type ReleaseReason = "holder" | ClosedError;
 
-export class HeldLock implements Lock {
+export class HeldLock implements Lock, Prolonged, Expiring, Kept {
   readonly resources: readonly string[];
   readonly token: string;
   readonly #ttlMs: number;
@@ -53,7 +53,8 @@ export class HeldLock implements Lock {
   readonly #extension: Extension;
   readonly #deadline: Deadline;
   readonly #keeper: Keeper | undefined;
-  readonly #held: Stopwatch;
+  /** Since it was handed over, where that has an end. */
+  readonly #held: Stopwatch | undefined;
   readonly #maxHoldMs: number;
   #state: State = { is: "held" };
   #controller: AbortController | undefined;
@@ -70,25 +71,14 @@ export class HeldLock implements Lock {
     this.#ttlMs = ttlMs;
     this.#longestTtlMs = ttlMs;
     this.#maxHoldMs = maxHoldMs;
-    this.#held = new Stopwatch(quorum.runtime);
+    this.#held = maxHoldMs === Number.POSITIVE_INFINITY ? undefined : new Stopwatch(quorum.runtime);
     this.#validity = this.#validityOf(ttlMs, round);
-    this.#extension = new Extension({
-      ...estate,
-      resources,
-      token,
-      isHeld: () => this.#state.is === "held",
-      onLost: (answers) => this.#lose("its keys are gone", answers),
-      onRepaired: () => this.#keeper?.hasten(),
-    });
+    this.#extension = new Extension(this, estate);
     for (const [node, vote] of round.answers.entries()) {
       if (vote !== undefined) this.acquireAnswered(node, vote, true);
     }
-    this.#deadline = new Deadline(
-      quorum.runtime,
-      () => this.#leftMs(),
-      () => this.#expire(),
-    );
-    if (autoExtend) this.#keeper = new Keeper(quorum.runtime, ttlMs, () => this.#extend(ttlMs));
+    this.#deadline = new Deadline(quorum.runtime, this);
+    if (autoExtend) this.#keeper = new Keeper(quorum.runtime, ttlMs, this);
   }
 
   get signal(): AbortSignal {
@@ -101,15 +91,15 @@ export class HeldLock implements Lock {
   }
 
   isHeld(): boolean {
-    return this.#state.is === "held" && this.#leftMs() > 0;
+    return this.#state.is === "held" && this.leftMs() > 0;
   }
 
   remainingMs(): number {
-    return this.#state.is === "held" ? Math.max(0, this.#leftMs()) : 0;
+    return this.#state.is === "held" ? Math.max(0, this.leftMs()) : 0;
   }
 
   throwIfLost(): void {
-    if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
+    if (this.#state.is === "held" && this.leftMs() <= 0) this.expire();
     const ended = this.#endedBy();
     if (ended !== undefined) throw ended;
   }
@@ -124,7 +114,7 @@ export class HeldLock implements Lock {
     const { signal } = options;
     signal?.throwIfAborted();
     // A round that its caller has given up is heard to its end: what it won is held.
-    await abortable(this.#extend(ttlMs), signal);
+    await abortable(this.prolong(ttlMs), signal);
   }
 
   release(): Promise<ReleaseResult> {
@@ -142,6 +132,18 @@ export class HeldLock implements Lock {
     await this.release();
   }
 
+  get hasEnded(): boolean {
+    return this.#state.is !== "held";
+  }
+
+  keysGone(answers: Answers): void {
+    this.#lose("its keys are gone", answers);
+  }
+
+  keysRepaired(): void {
+    this.#keeper?.hasten();
+  }
+
   /** Hears the answers to the acquire, those that came after it was won too. */
   acquireAnswered(node: number, vote: Vote, isInTime: boolean): void {
     this.#extension.acquireAnswered(node, vote, isInTime);
@@ -152,9 +154,9 @@ export class HeldLock implements Lock {
     // Another lock's listener may have released this one in the same turn.
     if (this.#state.is !== "held") return;
     this.#validity.stopwatch.addSuspension(suspendedMs);
-    this.#held.addSuspension(suspendedMs);
-    if (this.#leftMs() > 0) this.#deadline.arm();
-    else this.#expire();
+    this.#held?.addSuspension(suspendedMs);
+    if (this.leftMs() > 0) this.#deadline.arm();
+    else this.expire();
   }
 
   #endedBy(): LockLostError | LockReleasedError | ClosedError | undefined {
@@ -172,7 +174,7 @@ export class HeldLock implements Lock {
   }
 
   async #release(reason: ReleaseReason): Promise<ReleaseResult> {
-    if (this.#state.is === "held" && this.#leftMs() <= 0) this.#expire();
+    if (this.#state.is === "held" && this.leftMs() <= 0) this.expire();
     if (this.#state.is === "lost") return { status: "expired", votes: [] };
     const { voters } = this.#extension;
     const round = this.#end({ is: "released", reason });
@@ -184,7 +186,7 @@ export class HeldLock implements Lock {
     return { status: voters.size - gone.length >= this.#estate.quorum.size ? "released" : "expired", votes };
   }
 
-  #extend(ttlMs: number): Promise<void> {
+  prolong(ttlMs: number): Promise<void> {
     return traceExtend(
       () => this.#extendRound(ttlMs),
       () => ({ resources: this.resources, ttlMs }),
@@ -200,7 +202,7 @@ export class HeldLock implements Lock {
     if (validity.ms - validity.stopwatch.elapsedMs() > this.#validityLeftMs()) this.#validity = validity;
   }
 
-  #expire(): void {
+  expire(): void {
     const { undecided } = this.#extension;
     if (this.#validityLeftMs() > this.#holdLeftMs()) {
       this.#lose(`held for the longest time allowed (maxHoldMs ${this.#maxHoldMs})`);
@@ -236,7 +238,7 @@ export class HeldLock implements Lock {
     return { ms: ttlMs - driftMs(ttlMs, this.#estate.quorum.driftFactor), stopwatch };
   }
 
-  #leftMs(): number {
+  leftMs(): number {
     return Math.min(this.#validityLeftMs(), this.#holdLeftMs());
   }
 
@@ -245,6 +247,6 @@ export class HeldLock implements Lock {
   }
 
   #holdLeftMs(): number {
-    return this.#maxHoldMs - this.#held.elapsedMs();
+    return this.#held === undefined ? Number.POSITIVE_INFINITY : this.#maxHoldMs - this.#held.elapsedMs();
   }
 }

@@ -8,22 +8,26 @@ const HASTENED_PER_TTL = 12;
 const RETRIES_PER_TTL = 10;
 const MAX_RETRY_DELAY_MS = 1_000;
 
+export interface Kept {
+  /** One round; rejects when the lock has ended or the round stayed undecided. */
+  prolong(ttlMs: number): Promise<void>;
+}
+
 /** Extends one lock until it is told to stop or the lock has ended. Rounds that stayed undecided are tried again. */
 export class Keeper {
   readonly #runtime: Runtime;
   readonly #ttlMs: number;
-  readonly #extend: () => Promise<void>;
+  readonly #lock: Kept;
   #timer: Timer | undefined;
   #lastStartMs: number;
   #isExtending = false;
   #isHastened = false;
   #isStopped = false;
 
-  /** @param extend one round; rejects when the lock has ended or the round stayed undecided */
-  constructor(runtime: Runtime, ttlMs: number, extend: () => Promise<void>) {
+  constructor(runtime: Runtime, ttlMs: number, lock: Kept) {
     this.#runtime = runtime;
     this.#ttlMs = ttlMs;
-    this.#extend = extend;
+    this.#lock = lock;
     this.#lastStartMs = runtime.nowMs();
     this.#schedule(ttlMs / EXTENSIONS_PER_TTL);
   }
@@ -51,7 +55,7 @@ export class Keeper {
     this.#lastStartMs = this.#runtime.nowMs();
     this.#isExtending = true;
     this.#isHastened = false;
-    const outcome = await this.#extend().then(
+    const outcome = await this.#lock.prolong(this.#ttlMs).then(
       () => "extended" as const,
       (error) => (RedlockError.is(error) && error.code === "ERR_QUORUM_UNREACHABLE" ? "undecided" : "ended"),
     );

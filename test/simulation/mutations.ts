@@ -60,9 +60,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
   "a grant that comes too late counts at once": [
     ["core/electorate.ts", "else if (isInTime)", "else if (isInTime || true)"],
   ],
-  "the deadline is not armed": [
-    ["deadline.ts", "    this.#onPassed = onPassed;\n    this.arm();", "    this.#onPassed = onPassed;"],
-  ],
+  "the deadline is not armed": [["deadline.ts", "    this.#lock = lock;\n    this.arm();", "    this.#lock = lock;"]],
   "an extension creates keys": [
     [
       "nodes/memory-store.ts",
@@ -92,9 +90,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Edit[]>> = {
   "a repaired node votes after any round": [
     ["core/electorate.ts", "wonWithoutIt && round > standing.afterRound", "true"],
   ],
-  "a repair is written after the release": [
-    ["held-lock.ts", 'isHeld: () => this.#state.is === "held",', "isHeld: () => true,"],
-  ],
+  "a repair is written after the release": [["held-lock.ts", 'return this.#state.is !== "held";', "return false;"]],
   "nothing is repaired": [["extension.ts", "this.#electorate.mayRepair(node)", "false"]],
   "a lock that was lost is not released": [
     [
