@@ -147,7 +147,11 @@ export class Caller {
 
   #signalOf({ abortAfterMs }: Turn): AbortSignal {
     const { stopping } = this.#options;
-    return abortAfterMs === undefined ? stopping : AbortSignal.any([stopping, AbortSignal.timeout(abortAfterMs)]);
+    if (abortAfterMs === undefined) return stopping;
+    // Not AbortSignal.timeout(): Node 20 loses one that only AbortSignal.any() knows (nodejs/node#57736).
+    const controller = new AbortController();
+    setTimeout(() => controller.abort("gave up"), abortAfterMs).unref();
+    return AbortSignal.any([stopping, controller.signal]);
   }
 }
 

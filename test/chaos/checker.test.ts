@@ -58,6 +58,7 @@ function life(process: string, ...lines: readonly (Line | readonly Line[])[]): H
   return by(
     process,
     { is: "started", atMs: 0 },
+    { is: "sees", nodes: [0, 1, 2], atMs: 0 },
     ...(lines.flat() as Line[]),
     { is: "settled", ready: NODES.length, kept: 0, atMs: 9_000 },
     { is: "ended", atMs: 9_001 },
@@ -361,6 +362,14 @@ const bad: readonly (Case & { finds: CheckName })[] = [
     what: "nothing granted for a long time, and nothing in the way",
     history: life("client-1", hold(A), hold({ token: "B", atMs: 6_000 })),
     finds: "progress",
+  },
+  {
+    what: "a node that is well and does not come back for a client",
+    history: [
+      ...life("client-1", { is: "sees", nodes: [1, 2], atMs: 510 }),
+      ...strike({ strike: 1, fault: "server killed", nodes: ["redis-1"], fromMs: 500, toMs: 1_000 }),
+    ],
+    finds: "recovery",
   },
 ];
 

@@ -3,7 +3,7 @@ import { increments, writesUnderLock } from "./checks/counting.ts";
 import { exclusion, presence } from "./checks/exclusion.ts";
 import { leftovers } from "./checks/leftovers.ts";
 import { reports, signals } from "./checks/loss.ts";
-import { needlessFailures, progress } from "./checks/progress.ts";
+import { needlessFailures, progress, recovery } from "./checks/progress.ts";
 import { endings, errors, settling } from "./checks/settling.ts";
 import { growth, handOver, tokens, waking } from "./checks/validity.ts";
 
@@ -24,6 +24,7 @@ export const CHECKS = {
   leftovers,
   "no needless failure": needlessFailures,
   progress,
+  recovery,
 } satisfies Record<string, Check>;
 
 export type CheckName = keyof typeof CHECKS;

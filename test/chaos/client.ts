@@ -53,14 +53,20 @@ const redlock = new Redlock(order.urls, { nodeTimeoutMs: NODE_TIMEOUT_MS, backof
 const locks: Locks = order.flaw === undefined ? redlock : FLAWS[order.flaw](redlock);
 
 let grants = 0;
-const ready = () => redlock.nodes.filter(({ state }) => state === "ready").length;
+const seen = () => redlock.nodes.flatMap(({ state }, node) => (state === "ready" ? [node] : []));
+const ready = () => seen().length;
 const kept = () => redlock.nodes.reduce((sum, { keptReleases = 0 }) => sum + keptReleases, 0);
 const tell = () => process.send?.({ ready: ready(), grants } satisfies Pulse);
 
 process.on("message", () => stopping.abort("stopping"));
 // Without a runner there is nobody left to work for.
 process.on("disconnect", () => process.exit());
-subscribe("redlock-quorum:node", () => queueMicrotask(tell));
+subscribe("redlock-quorum:node", () =>
+  queueMicrotask(() => {
+    journal.write({ is: "sees", nodes: seen() });
+    tell();
+  }),
+);
 const pulse = setInterval(tell, PULSE_MS);
 
 let lastBeatMs = nowMs();

@@ -72,6 +72,8 @@ type ProcessEvent =
   | { readonly is: "started" }
   /** Its event loop stood still until now: stopped by a signal, or without a processor. */
   | { readonly is: "stalled"; readonly sinceMs: number }
+  /** The nodes that it sees vote have changed: their numbers, from 0. */
+  | { readonly is: "sees"; readonly nodes: readonly number[] }
   /** All nodes are up again for long enough: how many of them vote, and how many releases still wait for one. */
   | { readonly is: "settled"; readonly ready: number; readonly kept: number }
   | { readonly is: "ended" }

@@ -62,6 +62,12 @@ export class Reading {
     return this.#gone.get(process);
   }
 
+  /** When the process ended, in whatever way. */
+  endOf(process: string): number {
+    const ended = this.of("ended").find((event) => event.process === process);
+    return this.goneOf(process)?.atMs ?? ended?.atMs ?? this.toMs;
+  }
+
   /** When the process did not run, by its own account. */
   stallsOf(process: string): readonly Span[] {
     return this.#stalls.get(process) ?? [];

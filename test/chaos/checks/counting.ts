@@ -33,7 +33,7 @@ function writesIn(evidence: Evidence): Write[] {
   });
 }
 
-/** How often a process was stopped between its last look at the lock and its write, until after the validity. */
+/** Writes of which the process came back after the validity: it was slow, or stopped between its last look at the lock and the end. */
 export function lateWritesIn({ reading }: Evidence): number {
   const validUntil = new Map(
     reading

@@ -16,7 +16,7 @@ export const settling: Check = ({ reading }) =>
     return [{ atMs: outcome.atMs, who, message }];
   });
 
-const ACQUIRE_CODES = ["ERR_LOCK_HELD", "ERR_QUORUM_UNREACHABLE", "TimeoutError", "stopping", "null"];
+const ACQUIRE_CODES = ["ERR_LOCK_HELD", "ERR_QUORUM_UNREACHABLE", "gave up", "stopping", "null"];
 
 /** Calls fail only as they are documented to. */
 export const errors: Check = ({ reading }) =>

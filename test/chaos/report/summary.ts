@@ -11,13 +11,13 @@ export function summaryOf(tally: Tally, faults: readonly Fault[]): string {
   return [
     operationTable(tally),
     faultTable(tally, faults),
-    `${rounds} rounds, ${Math.round(seconds)} s; a quorum was well, and progress demanded, for ${Math.round(tally.calmSeconds)} s`,
+    `${rounds} rounds, ${Math.round(seconds)} s; a client saw a quorum well, and progress was demanded, for ${Math.round(100 * tally.calmShare)} % of it`,
     `hand-overs:        ${handOvers}, ${(handOvers / seconds).toFixed(1)}/s; increments: ${tally.increments}`,
     `longest wait:      ${Math.round(longestWaitMs)} ms until a lock was granted (longest stall of a process: ${Math.round(longestStallMs)} ms)`,
     `failures:          ${inWords(tally.codes)}`,
     `losses reported:   ${inWords(tally.losses)}`,
     `quorums lost:      ${tally.quorumsLost}; overlaps excused by that: ${tally.overlapsExcused}`,
-    `late writes:       ${tally.lateWrites} (stopped between the check and the write: only a fencing token helps)`,
+    `late writes:       ${tally.lateWrites} (asked in time, and carried out after the validity: only a fencing token helps)`,
     `keys left:         ${tally.keysLeft}`,
     `violations:        ${tally.violations}`,
   ].join("\n");

@@ -2,7 +2,7 @@ import type { Finding } from "../checker.ts";
 import { lateWritesIn } from "../checks/counting.ts";
 import { isExcused, overlapsIn } from "../checks/excuses.ts";
 import { lostHoldsIn } from "../checks/loss.ts";
-import { calmMs } from "../checks/progress.ts";
+import { calmTime } from "../checks/progress.ts";
 import type { Operation } from "../history.ts";
 import { isAcquire, Reading } from "../reading.ts";
 import type { Run } from "../scenario.ts";
@@ -20,7 +20,8 @@ export class Tally {
   handOvers = 0;
   increments = 0;
   longestWaitMs = 0;
-  calmSeconds = 0;
+  #clientMs = 0;
+  #calmMs = 0;
   quorumsLost = 0;
   overlapsExcused = 0;
   lateWrites = 0;
@@ -28,12 +29,19 @@ export class Tally {
   keysLeft = 0;
   violations = 0;
 
+  /** Of the clients' time: when they had nothing to excuse them. */
+  get calmShare(): number {
+    return this.#calmMs / this.#clientMs;
+  }
+
   add(run: Run, findings: readonly Finding[]): void {
     const reading = new Reading(run.history);
     const evidence = { reading, final: run.final, terms: run.terms };
     this.rounds += 1;
     this.seconds += (reading.toMs - reading.fromMs) / 1_000;
-    this.calmSeconds += calmMs(evidence) / 1_000;
+    const time = calmTime(evidence);
+    this.#clientMs += time.allMs;
+    this.#calmMs += time.calmMs;
     this.#addCalls(reading);
     for (const { fault, nodes, clients } of reading.strikes) count(this.faults, fault, nodes.length + clients.length);
     for (const { losses } of reading.holds)

@@ -9,6 +9,7 @@ const MARGIN = 110;
 const NODE_HEIGHT = 20;
 const ROW_HEIGHT = 6;
 const GAP = 6;
+const LETTER_WIDTH = 6.5;
 const COLOURS = ["#3b6fb6", "#2e8b57", "#b8860b", "#8e5ea2", "#c0504d", "#4bacc6"];
 const BAND = { node: "#e8743b", client: "#999999" };
 
@@ -92,9 +93,9 @@ function drawLane(canvas: Canvas, name: string, height: number, draw: (top: numb
 function drawStrikes(canvas: Canvas, strikes: readonly StrikeSpan[], top: number, height: number, fill: string): void {
   for (const { fromMs, toMs, fault } of strikes) {
     bar(canvas, { fromMs, toMs }, { top, height, fill, opacity: 0.35, title: fault });
-    const width = canvas.x(toMs) - canvas.x(fromMs);
-    if (height !== NODE_HEIGHT || width < fault.length * 6) continue;
-    canvas.parts.push(`<text x="${(canvas.x(fromMs) + 3).toFixed(1)}" y="${top + 14}">${escaped(fault)}</text>`);
+    if (height !== NODE_HEIGHT) continue;
+    const label = fault.slice(0, Math.floor((canvas.x(toMs) - canvas.x(fromMs)) / LETTER_WIDTH));
+    canvas.parts.push(`<text x="${(canvas.x(fromMs) + 3).toFixed(1)}" y="${top + 14}">${escaped(label)}</text>`);
   }
 }
 
