@@ -29,12 +29,12 @@ export async function* measureCrowd(
   contestants: readonly Contestant[],
   masters: readonly Master[],
   callers: number,
-): AsyncGenerator<{ library: string; figures: Record<string, number>; remarks: readonly string[] }> {
+): AsyncGenerator<{ contestant: Contestant; figures: Record<string, number>; remarks: readonly string[] }> {
   const input = { callers, ms: stage.roundMs, limitMs: LIMIT_MS };
   const cold = stage.size === "full" ? contestants : [];
   for (const contestant of cold) await measureCycles(contestant, masters, input);
   for (const contestant of interleaved(contestants, stage.rounds)) {
     const measured = await measureCycles(contestant, masters, input);
-    yield { library: contestant.library, figures: cycleFigures(measured), remarks: measured.complaints };
+    yield { contestant, figures: cycleFigures(measured), remarks: measured.complaints };
   }
 }

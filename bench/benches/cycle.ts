@@ -23,8 +23,8 @@ export const cycle: Bench = {
     await withContestants(stage, masters.urls, async (contestants) => {
       for (const callers of CALLERS[stage.size]) {
         stage.say(`${callers} callers`);
-        for await (const { library, figures, remarks } of measureCrowd(stage, contestants, masters.nodes, callers)) {
-          rows.add(String(callers), library, figures, remarks);
+        for await (const { contestant, figures, remarks } of measureCrowd(stage, contestants, masters.nodes, callers)) {
+          rows.add(String(callers), contestant.library, figures, remarks);
         }
       }
     });

@@ -47,6 +47,7 @@ export const keep: Bench = {
         stage.say(`${count} locks, ttl ${ttlMs / 1_000} s`);
         for (const library of stage.libraries.filter((name) => contender(name).keeps && !overstrained.has(name))) {
           const { figures, remarks } = await keepLocks(stage, library, masters, count, ttlMs);
+          stage.say(`${library}: ${figures.lost} lost`);
           rows.add(`${count}, ${ttlMs / 1_000} s`, library, figures, remarks);
           // Who cannot keep these is not asked to keep more.
           if (figures.lost > 0) overstrained.add(library);

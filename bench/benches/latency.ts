@@ -8,7 +8,7 @@ import { P50, P99, PER_SECOND } from "./figures.ts";
 const NODES = 5;
 const ROUND_TRIPS_MS = { full: [1, 5, 20], small: [5] };
 const CALLERS = { full: [1, 16], small: [1] };
-const PINGS = { full: 100, small: 10 };
+const PINGS = { full: 25, small: 5 };
 
 export const latency: Bench = {
   name: "latency",
@@ -40,7 +40,7 @@ export const latency: Bench = {
   },
 };
 
-/** The proxies' timers are no finer than a millisecond, so the round trip is measured, not believed. */
+/** The proxies' timers are no finer than a millisecond and wait for their turn, so the round trip is measured, not believed. */
 async function measure(
   stage: Stage,
   contestants: readonly Contestant[],
@@ -49,18 +49,9 @@ async function measure(
   at: string,
   rows: Rows,
 ): Promise<void> {
-  const pings = new Map<string, number>();
-  for (const contestant of contestants) {
-    const { medianMs } = await contestant.ask("roundTrip", { times: PINGS[stage.size] });
-    pings.set(contestant.library, medianMs);
-  }
-  for await (const { library, figures, remarks } of measureCrowd(stage, contestants, masters.nodes, callers)) {
-    const roundTripMs = pings.get(library) ?? Number.NaN;
-    rows.add(
-      at,
-      library,
-      { ...figures, roundTripMs, roundTrips: (figures.p50Ms ?? Number.NaN) / roundTripMs },
-      remarks,
-    );
+  for await (const { contestant, figures, remarks } of measureCrowd(stage, contestants, masters.nodes, callers)) {
+    const { medianMs: roundTripMs } = await contestant.ask("roundTrip", { times: PINGS[stage.size] });
+    const roundTrips = (figures.p50Ms ?? Number.NaN) / roundTripMs;
+    rows.add(at, contestant.library, { ...figures, roundTripMs, roundTrips }, remarks);
   }
 }

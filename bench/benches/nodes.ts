@@ -21,8 +21,8 @@ export const nodes: Bench = {
       stage.say(`${count} nodes`);
       const masters = all.nodes.slice(0, count);
       await withContestants(stage, all.urls.slice(0, count), async (contestants) => {
-        for await (const { library, figures, remarks } of measureCrowd(stage, contestants, masters, CALLERS)) {
-          rows.add(String(count), library, figures, remarks);
+        for await (const { contestant, figures, remarks } of measureCrowd(stage, contestants, masters, CALLERS)) {
+          rows.add(String(count), contestant.library, figures, remarks);
         }
       });
     }
