@@ -18,6 +18,10 @@ interface Token {
   releasedAtMs: number;
 }
 
+/** How long a clock may take for a second. */
+const SLOWEST = 1.05;
+const TIMERS_LATE_MS = 5;
+
 /** As in the drift of the documentation: `ttl × driftFactor + 2 ms`. */
 const GRANULARITY_MS = 2;
 
@@ -61,6 +65,13 @@ export class Tokens {
 
   sentAtMs(token: string): number {
     return this.#tokens.get(token)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** By then its acquire round is over, in true time: grants that come until then count at once. */
+  acquireOverAtMs(token: string, nodeTimeoutMs: number): number {
+    const sent = this.#tokens.get(token);
+    if (sent === undefined) return Number.NEGATIVE_INFINITY;
+    return sent.sentAtMs + Math.min(nodeTimeoutMs, sent.ttlMs / 4) * SLOWEST + TIMERS_LATE_MS;
   }
 
   /** What the formula gives a lock that is handed over now; undefined where it cannot be told, or its holder's clocks do not agree. */
