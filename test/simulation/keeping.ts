@@ -29,6 +29,8 @@ export function judgeKeeping(world: World, trial: Trial): void {
 
 /** As in a restart of all servers, one after the other: all have their keys before the next one loses them. */
 function loseAll({ time, servers, plan }: World): void {
+  // Until then a lock that somebody abandoned may have a node's key.
+  time.runUntil(time.nowMs + plan.maxTtlMs * (1 + plan.driftFactor));
   for (const server of servers) {
     time.runUntil(time.nowMs + plan.ttlMs);
     server.flush();
