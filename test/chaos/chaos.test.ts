@@ -31,7 +31,7 @@ const WRONG: readonly { what: string; flaw: FlawName; check: CheckName; who: Reg
   },
   { what: "gets no signal", flaw: "mute", check: "signal in time", who: /client-3/ },
   { what: "fails too late", flaw: "late", check: "settling", who: /client-4/ },
-  { what: "leaves a key behind", flaw: "hoard", check: "leftovers", who: /redis/ },
+  { what: "leaves a key behind", flaw: "hoard", check: "keys left", who: /redis/ },
 ];
 
 interface Variant {

@@ -21,7 +21,7 @@ export const CHECKS = {
   "validity grows by extension": growth,
   "truth after a pause": waking,
   "tokens are new": tokens,
-  leftovers,
+  "keys left": leftovers,
   "no needless failure": needlessFailures,
   progress,
   recovery,

@@ -47,7 +47,7 @@ export const waking: Check = ({ reading, terms }) => {
 };
 
 /** The fault's name; its own module would bring processes and servers along. */
-const PAUSED = "client paused";
+const PAUSED = "client process paused";
 
 function claimsAfter(reading: Reading, { granted, looks }: Hold, atMs: number): Violation[] {
   const writes = reading.of("writing").filter(({ token }) => token === granted.token);

@@ -1,7 +1,7 @@
 import { type ClientFault, everywhere } from "./fault.ts";
 
 export const PAUSE: ClientFault = {
-  name: "client paused",
+  name: "client process paused",
   part: "client",
   available: everywhere,
   // Up to longer than any lock lives.
@@ -11,7 +11,7 @@ export const PAUSE: ClientFault = {
 };
 
 export const KILL_CLIENT: ClientFault = {
-  name: "client killed",
+  name: "client process killed",
   part: "client",
   maxVictims: 1,
   available: everywhere,
