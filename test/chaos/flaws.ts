@@ -6,6 +6,7 @@ import type { Lock, Redlock } from "../../src/index.ts";
 export type Locks = Pick<Redlock, "acquire" | "tryAcquire" | "using" | "inspect" | "close" | "nodes">;
 
 const NEVER = new AbortController().signal;
+const LATE_MS = 1_000;
 const HOARDED_TTL_MS = 600_000;
 
 /** Wrong ways to lock, each of which a run must find out. */
@@ -25,7 +26,7 @@ export const FLAWS = {
     ...methodsOf(locks),
     acquire: (...args) =>
       locks.acquire(...args).catch(async (error) => {
-        await sleep(3_000);
+        await sleep(LATE_MS);
         throw error;
       }),
   }),
