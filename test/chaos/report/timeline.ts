@@ -9,6 +9,8 @@ const MARGIN = 110;
 const NODE_HEIGHT = 20;
 const ROW_HEIGHT = 6;
 const GAP = 6;
+/** Violations; one is seldom alone. */
+const SHOWN = 30;
 const LETTER_WIDTH = 6.5;
 const COLOURS = ["#3b6fb6", "#2e8b57", "#b8860b", "#8e5ea2", "#c0504d", "#4bacc6"];
 const BAND = { node: "#e8743b", client: "#999999" };
@@ -42,7 +44,7 @@ export function timelineOf(
   }
   const bottom = canvas.y;
   drawLegend(canvas);
-  for (const [index, finding] of findings.entries()) drawFinding(canvas, finding, index + 1, bottom);
+  for (const [index, finding] of findings.slice(0, SHOWN).entries()) drawFinding(canvas, finding, index + 1, bottom);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${canvas.y + 10}" font-family="sans-serif" font-size="11">`,
     `<rect width="100%" height="100%" fill="white"/>`,
