@@ -30,7 +30,7 @@ import { Round } from "./round.js";
 import { type Runtime, systemRuntime } from "./runtime.js";
 
 /** With more, an attempt's time would pass in this process; with fewer, the nodes would wait. */
-const MAX_ATTEMPTS = 1_024;
+const MAX_ATTEMPTS = 256;
 
 export type Routine<T> = (signal: AbortSignal, lock: Lock) => Promise<T> | T;
 

@@ -4,10 +4,11 @@ import type { Runtime } from "../runtime.js";
 import { isCluster, keyPrefixOf, type RedisClient } from "./client.js";
 import { Connection } from "./connection.js";
 import { type Flight, Flights } from "./flights.js";
+import { Gate } from "./gate.js";
 import { KeptReleases, type Release } from "./kept-releases.js";
 import { Outbox } from "./outbox.js";
 import { endsTrust, isForbidden, refusalOf } from "./refusal.js";
-import { isWrite, type Request, tokenOf } from "./request.js";
+import { isWrite, loads, type Request, tokenOf } from "./request.js";
 import type { Roster } from "./roster.js";
 import { voteOf, votesOfSeveral, wordsOf, wordsOfSeveral } from "./scripts.js";
 import { slotOf } from "./slot.js";
@@ -24,8 +25,6 @@ export interface IoredisNodeOptions {
 
 const MAX_IN_FLIGHT = 1_024;
 const MAX_WAITING = 10_000;
-/** So many keys keep a server, which does nothing else meanwhile, busy for a fraction of a millisecond. */
-const MAX_KEYS_TOGETHER = 128;
 /** Releases that the server refused are tried again so often. */
 const RETRY_KEPT_MS = 1_000;
 /** A caller waits for the first connection, and learns why there is none before its round calls that silence. */
@@ -45,13 +44,12 @@ export class IoredisNode implements LockNode {
   /** Tokens whose acquire was not sent: there is nothing to release. */
   readonly #neverSent = new Set<string>();
   readonly #isCluster: boolean;
+  /** Closed while it is connecting: until that succeeded or failed, or a caller has waited for it in vain. */
+  readonly #gate: Gate;
   #latencyMs: number | undefined;
   #hasLostWrites = false;
   #keptSentAtMs = Number.NEGATIVE_INFINITY;
   #isRetryingKept = false;
-  /** While it is connecting: until that succeeded or failed, or a caller has waited for it in vain. */
-  #gate: Promise<void> | undefined;
-  #openGate = () => {};
 
   constructor(options: IoredisNodeOptions) {
     this.name = options.name;
@@ -70,7 +68,8 @@ export class IoredisNode implements LockNode {
         this.#obstacle() === undefined ? MAX_IN_FLIGHT - this.#flights.commandCount : Number.POSITIVE_INFINITY,
       depart: (requests) => this.#depart(requests),
     });
-    this.#closeGate();
+    this.#gate = new Gate(options.runtime);
+    this.#gate.close();
     this.#connection = new Connection({
       ...options,
       onClose: () => this.#connectionClosed(),
@@ -84,8 +83,8 @@ export class IoredisNode implements LockNode {
     const giveUpAtMs = command.kind === "release" ? Number.POSITIVE_INFINITY : runtime.nowMs() + timeoutMs;
     return new Promise((answer) => {
       const request = { command, giveUpAtMs, answer };
-      if (this.#gate === undefined) this.#post(request);
-      else void this.#atGate(timeoutMs).then(() => this.#post(request));
+      if (this.#gate.isClosed) void this.#gate.pass(timeoutMs * GATE_SHARE).then(() => this.#post(request));
+      else this.#post(request);
     });
   }
 
@@ -115,7 +114,7 @@ export class IoredisNode implements LockNode {
   }
 
   async close(): Promise<void> {
-    this.#openGate();
+    this.#gate.open();
     this.#connection.close();
     const closed = unknown("closed", "closed while the command was in flight");
     for (const flight of this.#flights.landAll()) this.#tell(flight, () => closed);
@@ -125,12 +124,6 @@ export class IoredisNode implements LockNode {
     const isRelease = request.command.kind === "release";
     if (isRelease || this.#outbox.waitingCount < MAX_WAITING) this.#outbox.post(request);
     else request.answer(unknown("busy", `${MAX_WAITING} commands are waiting for this node`));
-  }
-
-  async #atGate(timeoutMs: number): Promise<void> {
-    const timer = this.#options.runtime.setTimer(timeoutMs * GATE_SHARE, () => this.#openGate());
-    await this.#gate;
-    timer.cancel();
   }
 
   /** Why nothing can be sent now. */
@@ -297,20 +290,11 @@ export class IoredisNode implements LockNode {
 
   #connectionChanged(): void {
     const { state } = this.#connection;
-    if (state.is === "connecting") this.#closeGate();
-    else this.#openGate();
+    if (state.is === "connecting") this.#gate.close();
+    else this.#gate.open();
     if (state.is === "ready") this.#sendKept();
     if (state.is === "ready") this.#hasLostWrites = false;
     this.#publish();
-  }
-
-  #closeGate(): void {
-    this.#gate ??= new Promise((resolve) => {
-      this.#openGate = () => {
-        this.#gate = undefined;
-        resolve();
-      };
-    });
   }
 
   #sendKept(): void {
@@ -338,21 +322,6 @@ export class IoredisNode implements LockNode {
 /** Nobody waits for its answer. */
 function unheard(release: Release): Request {
   return { command: release, giveUpAtMs: Number.POSITIVE_INFINITY, answer: () => {} };
-}
-
-/** In this order, in loads of bounded size. */
-function* loads(requests: readonly Request[]): Iterable<readonly Request[]> {
-  let start = 0;
-  let keyCount = 0;
-  for (const [index, { command }] of requests.entries()) {
-    if (index > start && keyCount + command.keys.length > MAX_KEYS_TOGETHER) {
-      yield requests.slice(start, index);
-      start = index;
-      keyCount = 0;
-    }
-    keyCount += command.keys.length;
-  }
-  if (start < requests.length) yield requests.slice(start);
 }
 
 function unknown(reason: UnknownReason, message: string): Vote {
