@@ -252,6 +252,7 @@ export class IoredisNode implements LockNode {
    * write whose release was sent meanwhile must not follow it.
    */
   #flyOneByOne(flight: Flight, refusal: Vote): void {
+    this.#flights.endOverdue(flight);
     if (flight.epoch !== this.#connection.epoch || !this.#flights.land(flight)) return;
     for (const request of flight.requests) {
       if (isWrite(request.command) && this.#flights.carries(tokenOf(request.command))) request.answer(refusal);
@@ -294,6 +295,8 @@ export class IoredisNode implements LockNode {
     else this.#gate.open();
     if (state.is === "ready") this.#sendKept();
     if (state.is === "ready") this.#hasLostWrites = false;
+    // What was in flight has landed, or nothing can be sent any more.
+    this.#outbox.sendWaiting();
     this.#publish();
   }
 

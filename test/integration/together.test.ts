@@ -122,3 +122,59 @@ describe("one that fails does not fail its neighbours", () => {
     await replica.stop();
   });
 });
+
+describe("what waits for room in flight", () => {
+  const COUNT = 3_000;
+
+  async function crowd() {
+    const [node] = openNodes(masters.urls, { nodeTimeoutMs: 200, runtime: systemRuntime }).all as [LockNode];
+    await node.send(releaseOf(randomUUID()), 5_000);
+    const { proxy } = masters.at(0);
+    proxy.stop();
+    const votes = Promise.all(Array.from({ length: COUNT }, () => node.send(acquireOf(randomUUID()), 60_000)));
+    // All have been posted, and what finds room has left.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { node, proxy, votes };
+  }
+
+  test("is answered when the connection ends", async () => {
+    const { node, proxy, votes } = await crowd();
+    proxy.resume();
+    proxy.cut();
+    const answers = await votes;
+    expect(answers).toHaveLength(COUNT);
+    expect(new Set(answers.map(({ vote }) => vote))).toEqual(new Set(["unknown"]));
+    await node.close();
+    await masters.at(0).admin("FLUSHALL");
+  });
+
+  test("is answered when the node is closed", async () => {
+    const { node, proxy, votes } = await crowd();
+    await node.close();
+    expect(new Set((await votes).map(({ vote }) => vote))).toEqual(new Set(["unknown"]));
+    proxy.resume();
+    await masters.at(0).admin("FLUSHALL");
+  });
+});
+
+test("a node whose refusal of one key among several comes late is not silent any more", async () => {
+  const master = masters.at(0);
+  await master.admin("ACL", "SETUSER", "app", "on", ">app", "~*-*", "+@all");
+  const url = master.url.replace("://", "://app:app@");
+  const [node] = openNodes([url], { nodeTimeoutMs: 50, runtime: systemRuntime }).all as [LockNode];
+  const [first, wrong] = [acquireOf(randomUUID()), acquireOf("forbidden:b")];
+  await node.send(releaseOf(randomUUID()), 5_000);
+  master.proxy.stop();
+  const votes = Promise.all([first, wrong].map((command) => node.send(command, 5_000)));
+  // Each further command asks whether the oldest is overdue.
+  const askAndLook = () => {
+    void node.send(acquireOf(randomUUID()), 5_000);
+    return node.status().state;
+  };
+  await expect.poll(askAndLook, { interval: 60 }).toBe("not-responding");
+  master.proxy.resume();
+  expect((await votes).map(({ vote }) => vote)).toEqual(["granted", "unknown"]);
+  expect(node.status().state).toBe("ready");
+  await node.close();
+  await master.admin("FLUSHALL");
+});
