@@ -1,6 +1,5 @@
 import type { Command } from "../node.js";
 import type { Runtime } from "../runtime.js";
-import type { Release } from "./kept-releases.js";
 import { isWrite, type Request, tokenOf } from "./request.js";
 
 /** What left together, until its answer comes or the connection ends. */
@@ -9,8 +8,6 @@ export interface Flight {
   readonly sentAtMs: number;
   /** Of the connection that it was sent on. */
   readonly epoch: number;
-  /** A release that a Cluster client may carry out before this command, which it may send again. */
-  repeatAfter?: Release;
 }
 
 export interface FlightsOptions {

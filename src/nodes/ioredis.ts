@@ -9,6 +9,7 @@ import { KeptReleases, type Release } from "./kept-releases.js";
 import { Outbox } from "./outbox.js";
 import { endsTrust, isForbidden, refusalOf } from "./refusal.js";
 import { isWrite, loads, type Request, tokenOf } from "./request.js";
+import { Resends } from "./resends.js";
 import type { Roster } from "./roster.js";
 import { voteOf, votesOfSeveral, wordsOf, wordsOfSeveral } from "./scripts.js";
 import { slotOf } from "./slot.js";
@@ -39,8 +40,7 @@ export class IoredisNode implements LockNode {
   readonly #outbox: Outbox;
   readonly #flights: Flights;
   readonly #kept: KeptReleases;
-  /** Writes that a Cluster client has not settled: it may send them again, also when they have long landed here. */
-  readonly #unsettled = new Set<Flight>();
+  readonly #resends = new Resends();
   /** Tokens whose acquire was not sent: there is nothing to release. */
   readonly #neverSent = new Set<string>();
   readonly #isCluster: boolean;
@@ -168,7 +168,7 @@ export class IoredisNode implements LockNode {
   #withhold({ command, answer }: Request, obstacle: Vote): void {
     if (command.kind === "acquire") this.#neverSent.add(command.token);
     if (command.kind === "release" && !this.#neverSent.delete(command.token)) {
-      this.#repeatBehindWrites(command);
+      this.#resends.repeatBehindWrites(command);
       if (this.#connection.isUsable && this.#flights.carries(command.token)) this.#fly([unheard(command)]);
       else this.#kept.keep(command);
     }
@@ -178,12 +178,7 @@ export class IoredisNode implements LockNode {
   #fly(requests: readonly Request[]): void {
     if (this.#neverSent.size > 0) for (const { command } of requests) this.#neverSent.delete(tokenOf(command));
     const flight = this.#flights.start(requests, this.#connection.epoch);
-    if (this.#isCluster) {
-      for (const { command } of requests) {
-        if (command.kind === "release") this.#repeatBehindWrites(command);
-        if (isWrite(command)) this.#unsettled.add(flight);
-      }
-    }
+    if (this.#isCluster) this.#resends.sent(flight);
     this.#call(requests).then(
       (votes) => this.#answered(flight, votes),
       (error: unknown) => this.#failed(flight, error),
@@ -201,19 +196,9 @@ export class IoredisNode implements LockNode {
     return votesOfSeveral(commands, await client.call(...wordsOfSeveral(commands)));
   }
 
-  /**
-   * A Cluster client sends a command again when a connection ends or a slot moves: an acquire may then run after the release that
-   * was sent behind it. So that release is sent once more when the fate of the acquire is known.
-   */
-  #repeatBehindWrites(release: Release): void {
-    for (const flight of this.#unsettled) {
-      if (flight.requests.some(({ command }) => tokenOf(command) === release.token)) flight.repeatAfter = release;
-    }
-  }
-
   #answered(flight: Flight, votes: readonly Vote[]): void {
-    this.#unsettled.delete(flight);
-    if (flight.repeatAfter !== undefined) this.#outbox.post(unheard(flight.repeatAfter));
+    const repeated = this.#resends.settled(flight);
+    if (repeated !== undefined) this.#outbox.post(unheard(repeated));
     // Whatever the answer is worth, the node is not silent any more.
     const wasOverdue = this.#flights.endOverdue(flight);
     if (flight.epoch !== this.#connection.epoch) {
