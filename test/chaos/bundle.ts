@@ -1,29 +1,18 @@
 import { rmSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { bundleInto } from "../support/bundle.ts";
 
 /** Inside the project, so that the client finds the package by its name. */
 const FOLDER = new URL(`../../.cache/chaos-client-${process.pid}/`, import.meta.url);
 
 let built: Promise<URL> | undefined;
 
-/** The client as plain JavaScript: many are started, and translating it each time would take longer than all else. */
+/** The client's program: built once, for many are started. */
 export function clientProgram(): Promise<URL> {
   built ??= bundle();
   return built;
 }
 
-async function bundle(): Promise<URL> {
+function bundle(): Promise<URL> {
   process.once("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
-  await build({
-    configFile: false,
-    logLevel: "error",
-    build: {
-      ssr: fileURLToPath(new URL("client.ts", import.meta.url)),
-      outDir: fileURLToPath(FOLDER),
-      target: "node20",
-      minify: false,
-    },
-  });
-  return new URL("client.js", FOLDER);
+  return bundleInto(FOLDER, new URL("client.ts", import.meta.url));
 }
